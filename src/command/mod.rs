@@ -20,8 +20,8 @@ mod grammar;
 mod lexer;
 mod lines;
 mod only;
-//! outline.rs             a text as it is written
 mod options;
+mod outline;
 mod pattern;
 mod read;
 mod runs;
