@@ -3,6 +3,7 @@
 //! A pattern that cannot be meant is an error with the right form. Knows no commands.
 
 use super::glob::Glob;
+use super::tables::base_name;
 
 /// A pattern of a command.
 #[derive(Debug, Clone)]
@@ -68,7 +69,7 @@ fn side(words: &[&str]) -> Result<Side, String> {
     let Some((program, rest)) = words.split_first() else {
         return Err("a pattern must begin with a program: `git push -f`, `curl | sh`".to_owned());
     };
-    check_program(program)?;
+    check_program(program, rest)?;
     let mut side = Side {
         programs: globs(program)?,
         parts: Vec::new(),
@@ -104,13 +105,33 @@ fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-') && word != "--"
 }
 
-fn check_program(program: &str) -> Result<(), String> {
-    if program.starts_with(['-', '!']) {
+fn check_program(program: &str, rest: &[&str]) -> Result<(), String> {
+    if let Some(name) = program.strip_prefix('!') {
+        let names = std::iter::once(&name).chain(rest).copied();
+        let names: Vec<_> = names.filter(|name| !name.is_empty()).collect();
+        return Err(format!(
+            "`{program}` is not a program; for each command but these write {{\"not\": {{\"runs\": \"{}\"}}}}",
+            names.join(" ")
+        ));
+    }
+    if program.starts_with('-') {
         return Err(format!(
             "`{program}` is an option, and a pattern must begin with a program: `git push -f|--force`, with no blanks around the bar"
         ));
     }
     check_word(program, None)?;
+    if program.contains('=') {
+        return Err(format!(
+            "`{program}` is a variable; leave `{program}` out: a program is found behind any variables"
+        ));
+    }
+    let with_extension = |name: &&str| base_name(name) != name.rsplit('/').next().unwrap_or("");
+    if let Some(name) = program.split('|').find(with_extension) {
+        let plain = base_name(name);
+        return Err(format!(
+            "`{name}` has an extension of Windows; write `{plain}`, which matches both"
+        ));
+    }
     let name = program.rsplit('/').next().unwrap_or("");
     if program.contains('/') && !name.is_empty() {
         return Err(format!(
@@ -122,10 +143,15 @@ fn check_program(program: &str) -> Result<(), String> {
 
 /// Finds what a word cannot mean. `next` is the word behind it.
 fn check_word(word: &str, next: Option<&&str>) -> Result<(), String> {
-    const OF_SHELLS: &str = "\"'`\\;&<>()$";
+    const OF_SHELLS: &str = "\"'`\\;&<>()$“”‘’";
     if let Some(c) = word.chars().find(|c| OF_SHELLS.contains(*c)) {
         return Err(format!(
             "`{word}` has `{c}`, which is of the language of shells; write the words as the program gets them, without quotes"
+        ));
+    }
+    if let Some(option) = word.split('|').find_map(with_other_dash) {
+        return Err(format!(
+            "`{word}` begins with a dash that is not `-`; write `{option}`"
         ));
     }
     if word.split('|').any(str::is_empty) {
@@ -141,6 +167,15 @@ fn check_word(word: &str, next: Option<&&str>) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Returns the option that an author meant by a dash as word processors make them of `-` and `--`.
+fn with_other_dash(word: &str) -> Option<String> {
+    const DASHES: [char; 6] = ['‐', '‑', '‒', '–', '—', '−'];
+    let letters = word.trim_start_matches('!').strip_prefix(DASHES)?;
+    let letters = letters.trim_start_matches(DASHES);
+    let is_cluster = letters.chars().count() <= LONGEST_CLUSTER;
+    Some(format!("{}{letters}", if is_cluster { "-" } else { "--" }))
 }
 
 fn check_second(word: &str) -> Result<(), String> {
