@@ -23,10 +23,49 @@ enum Part {
     /// One of these must be there, behind the words before it in the pattern.
     Options(Vec<String>),
     /// The next word is one of these.
-    Word(Vec<Glob>),
+    Word(Vec<Word>),
     /// One or more words.
     Words,
 }
+
+#[derive(Debug, Clone)]
+struct Word {
+    glob: Glob,
+    /// True if a part `..` would lead out of the directory that the glob names, as in `src/*`.
+    is_inside: bool,
+}
+
+/// The words of the languages of shells that stand in the place of a program: what follows them may be a command.
+const KEYWORDS: [&str; 28] = [
+    "!",
+    "{",
+    "}",
+    "-",
+    "if",
+    "then",
+    "else",
+    "elif",
+    "fi",
+    "for",
+    "foreach",
+    "while",
+    "until",
+    "repeat",
+    "select",
+    "do",
+    "done",
+    "case",
+    "switch",
+    "esac",
+    "in",
+    "function",
+    "time",
+    "coproc",
+    "begin",
+    "end",
+    "nocorrect",
+    "noglob",
+];
 
 impl Only {
     /// Reads the patterns. The error says what cannot be meant.
@@ -77,9 +116,16 @@ fn allowed(text: &str) -> Result<Allowed, String> {
 
 fn check_program(program: &str) -> Result<(), String> {
     for name in program.split('|') {
-        if name.is_empty() || name.contains(['*', '/', '=']) || name.starts_with(['-', '!']) {
+        let is_of_name = |c: char| c.is_ascii_alphanumeric() || "_-.+".contains(c);
+        let is_plain = name.chars().all(is_of_name) && !name.starts_with(['-', '.', '+']);
+        if name.is_empty() || !is_plain {
             return Err(format!(
                 "`{name}` is not the plain name of a program, which `runs_only` needs: write `git status`"
+            ));
+        }
+        if is_keyword(name) {
+            return Err(format!(
+                "`{name}` is of the language of shells, and `runs_only` reads only plain commands: write those that may run"
             ));
         }
         if matches!(name, "cd" | "pushd" | "popd") {
@@ -91,6 +137,25 @@ fn check_program(program: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Returns whether a word in the place of a program is of the language of some shell.
+fn is_keyword(word: &str) -> bool {
+    KEYWORDS.contains(&word) || matches!(word, "and" | "or" | "not")
+}
+
+/// Checks that a word of a pattern can be one of a text.
+fn check_readable(word: &str) -> Result<(), String> {
+    let why = check(word).err().or_else(|| {
+        let plain = word.replace("[*]", "").replace('*', "");
+        let other = plain.chars().find(|c| !is_read(*c))?;
+        Some(format!("`runs_only` does not read `{other}`"))
+    });
+    why.map_or(Ok(()), |why| {
+        Err(format!(
+            "`{word}` cannot match: {why}; for a word in single quotes write `*`"
+        ))
+    })
+}
+
 fn part(word: &str, is_last: bool) -> Result<Part, String> {
     let alternatives = word.split('|');
     if word.starts_with('!') || word == "|" || alternatives.clone().any(str::is_empty) {
@@ -98,6 +163,7 @@ fn part(word: &str, is_last: bool) -> Result<Part, String> {
             "`{word}` has no meaning in `runs_only`: a pattern names each word and option that may be there"
         ));
     }
+    alternatives.clone().try_for_each(check_readable)?;
     if word == "*" && is_last {
         return Ok(Part::Words);
     }
@@ -106,9 +172,16 @@ fn part(word: &str, is_last: bool) -> Result<Part, String> {
         .filter(|word| word.starts_with('-'))
         .count();
     if dashes == 0 {
-        let globs =
-            alternatives.map(|word| Glob::new(word).ok_or_else(|| format!("`{word}` is too long")));
-        return Ok(Part::Word(globs.collect::<Result<_, _>>()?));
+        let words = alternatives.map(|word| {
+            let glob =
+                Glob::new(word).ok_or_else(|| format!("`{word}` has more than 100 characters"))?;
+            let has_star = word.replace("[*]", "").contains('*');
+            Ok(Word {
+                glob,
+                is_inside: has_star && !word.starts_with('*'),
+            })
+        });
+        return Ok(Part::Word(words.collect::<Result<_, String>>()?));
     }
     if dashes < alternatives.clone().count() || word.contains('*') {
         return Err(format!(
@@ -134,18 +207,21 @@ impl Allowed {
             .filter(|part| !matches!(part, Part::Options(_)));
         let mut is_star = false;
         let mut is_first = true;
+        // Behind `--`, a word that looks like an option is none.
+        let mut has_options = true;
         for word in words {
             if word.starts_with('-') && word != "-" {
                 // Nothing stands before the subcommand.
                 let is_early = is_first && matches!(self.parts.first(), Some(Part::Word(_)));
-                if is_early || !self.names_option(word) {
+                if is_early || !has_options || !self.names_option(word) {
                     return false;
                 }
+                has_options = word != "--";
                 continue;
             }
             is_first = false;
             match parts.next() {
-                Some(Part::Word(globs)) if globs.iter().any(|glob| glob.is(word)) => {}
+                Some(Part::Word(words)) if words.iter().any(|own| own.is(word)) => {}
                 Some(Part::Words) => is_star = true,
                 None if is_star => {}
                 _ => return false,
@@ -165,6 +241,12 @@ impl Allowed {
             .filter(|part| matches!(part, Part::Options(_)));
         let is_there = |part: &Part| words.iter().any(|word| is_option_of(part, word));
         options.into_iter().all(is_there)
+    }
+}
+
+impl Word {
+    fn is(&self, word: &str) -> bool {
+        self.glob.is(word) && !(self.is_inside && word.split('/').any(|part| part == ".."))
     }
 }
 
@@ -198,6 +280,7 @@ fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
             rest = &rest[1..];
         } else {
             let (word, behind) = word(rest)?;
+            check_place(word.as_deref(), command.is_empty())?;
             command.extend(word);
             rest = behind;
             is_open = false;
@@ -210,6 +293,18 @@ fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
         commands.push(command);
     }
     Ok(commands)
+}
+
+/// Checks a word, or a redirection without one, in the place of a program.
+fn check_place(word: Option<&str>, is_first: bool) -> Result<(), String> {
+    match word {
+        // zsh runs a program for it, and fish does not read it.
+        None if is_first => Err("a redirection has no command before it".to_owned()),
+        Some(word) if is_first && is_keyword(word) => {
+            Err(format!("`{word}` is of the language of shells"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the length of the operator or line end with which a text begins, and whether a command must follow.
@@ -229,6 +324,10 @@ fn word(text: &str) -> Result<(Option<String>, &str), String> {
         let (word, rest) = quoted
             .split_once('\'')
             .ok_or_else(|| "a quote does not end".to_owned())?;
+        // It keeps a quote from ending in fish.
+        if word.contains('\\') {
+            return Err("`\\` in quotes is not read by `runs_only`".to_owned());
+        }
         (Some(word.to_owned()), rest)
     } else if let Some(rest) = without_effect(text) {
         (None, rest)
@@ -247,8 +346,10 @@ fn word(text: &str) -> Result<(Option<String>, &str), String> {
 }
 
 fn check(word: &str) -> Result<(), String> {
-    if word.starts_with('=') {
-        return Err("a word that begins with `=` is a path in some shells".to_owned());
+    if word.starts_with(['=', '%']) {
+        return Err(
+            "in some shells a word that begins with `=` or `%` is a path or a process".to_owned(),
+        );
     }
     if word.contains(|c: char| c.is_control() && c != '\n') {
         return Err("a word has a control character".to_owned());
@@ -257,8 +358,8 @@ fn check(word: &str) -> Result<(), String> {
 }
 
 fn without_effect(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix("2>&1");
-    rest.or_else(|| text.strip_prefix(">/dev/null"))
+    let mut redirections = ["2>&1", ">/dev/null", "2>/dev/null"].into_iter();
+    redirections.find_map(|redirection| text.strip_prefix(redirection))
 }
 
 /// The characters that mean themselves in every shell.

@@ -10,7 +10,8 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = &str> {
 }
 
 pub(super) fn unescaped(text: &str) -> String {
-    text.replace('⏎', "\n").replace('⇥', "\t")
+    let text = text.replace('⏎', "\n").replace('⇥', "\t");
+    text.replace('␍', "\r")
 }
 
 /// A guard of `guards.txt`.
