@@ -76,7 +76,7 @@ impl Condition {
             return Ok(Self::Glob(glob.to_owned()));
         }
         if let Some(items) = value.items() {
-            return list_of_globs(key, items).map(Self::OneOf);
+            return list_of(key, "a glob", items).map(Self::OneOf);
         }
         if let Some(condition) = of_command(key, value)? {
             return Ok(condition);
@@ -157,16 +157,13 @@ impl Condition {
                 with,
                 paths,
             } => {
-                let paths = match paths.as_deref() {
-                    None => None,
-                    Some(Self::OneOf(globs)) => Some(Paths::matching(globs, home)?),
-                    Some(_) => Some(Paths::Outside),
-                };
+                let paths = paths.as_deref().map(|paths| paths.of_runs(home));
                 let with = with.clone().map(of_text);
-                let test = RunsTest::new(patterns, with, paths)?;
+                let test = RunsTest::new(patterns, with, paths.transpose()?)?;
                 Ok(Test::Command(CommandTest::Runs(test)))
             }
             Self::Writes(globs) => {
+                check_no_outside(globs, "`writes` has globs only")?;
                 let paths = Paths::matching(globs, home)?;
                 Ok(Test::Command(CommandTest::Writes(paths)))
             }
@@ -177,6 +174,25 @@ impl Condition {
             }
             Self::Not(inner) => inner.compiled_in_not(home),
         }
+    }
+
+    /// Returns what the paths beside `runs` must be.
+    fn of_runs(&self, home: Option<&str>) -> Result<Paths, String> {
+        let globs = match self {
+            Self::Outside => return Ok(Paths::Outside),
+            Self::OneOf(globs) => globs,
+            Self::Glob(glob) => std::slice::from_ref(glob),
+            other => {
+                return Err(format!(
+                    "`paths` has globs or \"outside\", and not `{other}`"
+                ));
+            }
+        };
+        check_no_outside(
+            globs,
+            "for paths outside of the project write \"paths\": \"outside\", without a list",
+        )?;
+        Paths::matching(globs, home)
     }
 
     /// Returns what a condition within `not` tests. An expression that matches a part of a value would skip a hook, regardless
@@ -199,6 +215,20 @@ impl Condition {
             }
             _ => self.compiled(home),
         }
+    }
+}
+
+/// # Errors
+/// If a glob is the word that means all paths outside of the project. A file of that name is still found by `[o]utside`.
+fn check_no_outside(globs: &[String], help: &str) -> Result<(), String> {
+    match globs.iter().find(|glob| glob.eq_ignore_ascii_case(OUTSIDE)) {
+        Some(glob) => {
+            let (first, rest) = glob.split_at(1);
+            Err(format!(
+                "`{glob}` is not a glob: {help}; for a file of this name write `[{first}]{rest}`"
+            ))
+        }
+        None => Ok(()),
     }
 }
 
@@ -320,32 +350,31 @@ fn other_keys(value: Node<'_, '_>) -> String {
     }
 }
 
+/// The conditions on what a command does.
+const OF_COMMANDS: [&str; 3] = ["runs", "writes", "runs_only"];
+
+/// What a condition `runs` may have beside it.
+const BESIDE_RUNS: [&str; 2] = ["with", "paths"];
+
 /// Reads a condition on what a command does; none if the object has none of its keys.
 fn of_command(key: &str, value: Node<'_, '_>) -> Result<Option<Condition>, Fault> {
-    let kinds = ["runs", "writes", "runs_only"];
-    let Some(kind) = kinds.into_iter().find(|kind| value.member(kind).is_some()) else {
-        return Ok(None);
+    let has = |name: &&str| value.member(name).is_some();
+    let mut kinds = OF_COMMANDS.into_iter().filter(has);
+    let Some(kind) = kinds.next() else {
+        return match BESIDE_RUNS.into_iter().find(has) {
+            Some(name) => {
+                let message = format!("`{name}` stands beside `runs`, which is missing");
+                Err(HookError::key(key, message).at(value))
+            }
+            None => Ok(None),
+        };
     };
-    let allowed: &[&str] = match kind {
-        "runs" => &["runs", "with", "paths"],
-        "writes" => &["writes"],
-        _ => &["runs_only"],
-    };
-    for member in value.members() {
-        if !allowed.contains(&member.key) {
-            let path = format!("{key}.{}", member.key);
-            let expected = format!("one of the keys `{}`", allowed.join("`, `"));
-            let found = format!("`{}`", shortened(member.key));
-            return Err(HookError::unexpected(path, &expected, &found).at(member.value));
-        }
+    if let Some(other) = kinds.next() {
+        let message = format!("`{kind}` and `{other}` are two conditions: write two hooks");
+        return Err(HookError::key(key, message).at(value));
     }
-    let texts = |name: &str| {
-        let member = value.member(name);
-        member
-            .map(|node| one_or_many_texts(&format!("{key}.{name}"), node))
-            .transpose()
-    };
-    let list = texts(kind)?.unwrap_or_default();
+    check_beside(key, kind, value)?;
+    let list = texts(key, kind, value)?.unwrap_or_default();
     Ok(Some(match kind {
         "writes" => Condition::Writes(list),
         "runs_only" => Condition::RunsOnly(list),
@@ -355,40 +384,67 @@ fn of_command(key: &str, value: Node<'_, '_>) -> Result<Option<Condition>, Fault
                 .member("with")
                 .map(|node| with(key, node))
                 .transpose()?,
-            paths: texts("paths")?.map(|globs| {
-                let is_outside = globs == [OUTSIDE];
-                Box::new(if is_outside {
-                    Condition::Outside
-                } else {
-                    Condition::OneOf(globs)
-                })
-            }),
+            paths: paths(key, value)?.map(Box::new),
         },
     }))
+}
+
+/// Checks the other keys of a condition.
+fn check_beside(key: &str, kind: &str, value: Node<'_, '_>) -> Result<(), Fault> {
+    let is_allowed = |name: &str| name == kind || kind == "runs" && BESIDE_RUNS.contains(&name);
+    let Some(other) = value.members().find(|member| !is_allowed(member.key)) else {
+        return Ok(());
+    };
+    let expected = match kind {
+        "runs" => "one of the keys `runs`, `with`, `paths`".to_owned(),
+        kind => format!("`{kind}` alone"),
+    };
+    let path = format!("{key}.{}", other.key);
+    let found = format!("`{}`", shortened(other.key));
+    Err(HookError::unexpected(path, &expected, &found).at(other.value))
 }
 
 /// Reads the expression of `with`.
 fn with(key: &str, value: Node<'_, '_>) -> Result<String, Fault> {
     let key = format!("{key}.with");
-    match Condition::read(&key, value)? {
-        Condition::Regex(text) => Ok(text),
-        _ => Err(
-            HookError::unexpected(key, "an object {\"regex\": \"...\"}", value.kind()).at(value),
-        ),
+    if value.member("regex").is_some()
+        && value.members().count() == 1
+        && let Condition::Regex(text) = Condition::read(&key, value)?
+    {
+        return Ok(text);
     }
+    let found = match value.is_object() {
+        true => other_keys(value),
+        false => value.kind().to_owned(),
+    };
+    Err(HookError::unexpected(key, "an object {\"regex\": \"...\"}", &found).at(value))
 }
 
-/// Reads a string as a list of one.
-fn one_or_many_texts(key: &str, value: Node<'_, '_>) -> Result<Vec<String>, Fault> {
-    if let Some(text) = value.text() {
-        return Ok(vec![text.to_owned()]);
+/// Reads the paths beside `runs`.
+fn paths(key: &str, value: Node<'_, '_>) -> Result<Option<Condition>, Fault> {
+    let paths = value.member("paths");
+    if paths.is_some_and(|paths| paths.text() == Some(OUTSIDE)) {
+        return Ok(Some(Condition::Outside));
     }
-    let wrong = || HookError::unexpected(key, "a string or a list of strings", value.kind());
-    let items = value.items().ok_or_else(|| wrong().at(value))?;
-    let texts = items.map(|item| item.text().map(str::to_owned));
-    texts
-        .collect::<Option<_>>()
-        .ok_or_else(|| wrong().at(value))
+    Ok(texts(key, "paths", value)?.map(Condition::OneOf))
+}
+
+/// Reads the member of an object that is a string, as a list of one, or a list of strings.
+fn texts(key: &str, name: &str, value: Node<'_, '_>) -> Result<Option<Vec<String>>, Fault> {
+    let Some(value) = value.member(name) else {
+        return Ok(None);
+    };
+    let key = format!("{key}.{name}");
+    if let Some(text) = value.text() {
+        return Ok(Some(vec![text.to_owned()]));
+    }
+    match value.items() {
+        Some(items) => list_of(&key, "a string", items).map(Some),
+        None => {
+            let expected = "a string or a list of strings";
+            Err(HookError::unexpected(key, expected, value.kind()).at(value))
+        }
+    }
 }
 
 /// Returns a list of one as its string.
@@ -399,16 +455,17 @@ fn one_or_many(texts: &[String]) -> Value {
     }
 }
 
-fn list_of_globs<'t, 'a: 't>(
+fn list_of<'t, 'a: 't>(
     key: &str,
+    expected: &str,
     items: impl Iterator<Item = Node<'t, 'a>>,
 ) -> Result<Vec<String>, Fault> {
-    let globs = items.enumerate().map(|(index, item)| {
+    let texts = items.enumerate().map(|(index, item)| {
         let key = format!("{key}[{index}]");
-        let wrong = || HookError::unexpected(key, "a glob", item.kind()).at(item);
+        let wrong = || HookError::unexpected(key, expected, item.kind()).at(item);
         item.text().map(str::to_owned).ok_or_else(wrong)
     });
-    globs.collect()
+    texts.collect()
 }
 
 /// Formats the condition as `git *`, `git *, hg *` or `regex \bsudo\b`.

@@ -174,6 +174,52 @@ fn conditions_on_commands_are_read_and_written() {
     for (condition, message) in [
         (json!({"runs": []}), "expected at least one pattern"),
         (json!({"runs": 5}), "expected a string or a list of strings"),
+        (
+            json!({"runs": ["git push", 5]}),
+            ".runs[1]`: expected a string, found a number",
+        ),
+        (
+            json!({"runs": "a", "paths": []}),
+            "expected at least one glob",
+        ),
+        (
+            json!({"runs": "a", "paths": "Outside"}),
+            "write \"paths\": \"outside\"",
+        ),
+        (
+            json!({"runs": "a", "paths": ["outside"]}),
+            "write \"paths\": \"outside\"",
+        ),
+        (
+            json!({"runs": "a", "paths": ["a", "OUTSIDE"]}),
+            "write \"paths\": \"outside\"",
+        ),
+        (json!({"writes": "outside"}), "`writes` has globs only"),
+        (
+            json!({"writes": ["a", "Outside"]}),
+            "`writes` has globs only",
+        ),
+        (
+            json!({"runs": "a", "with": {"regex": "x", "flags": "i"}}),
+            "an object {\"regex\": \"...\"}, found an object with `flags` and `regex`",
+        ),
+        (
+            json!({"runs": "a", "runs_only": "a"}),
+            "`runs` and `runs_only` are two conditions: write two hooks",
+        ),
+        (
+            json!({"writes": "a", "runs": "a"}),
+            "`runs` and `writes` are two conditions: write two hooks",
+        ),
+        (
+            json!({"writes": "a", "paths": "a"}),
+            "expected `writes` alone, found `paths`",
+        ),
+        (json!({"paths": "a"}), "`paths` stands beside `runs`"),
+        (
+            json!({"runs": "! git"}),
+            "write {\"not\": {\"runs\": \"git\"}}",
+        ),
         (json!({"runs": "rm -rf*"}), "write `-rf`"),
         (json!({"runs": "git 'a b'", "x": 1}), "found `x`"),
         (json!({"runs": "a", "with": "x"}), "an object {\"regex\""),
