@@ -100,13 +100,18 @@ fn untested(result: &HookResult) -> Option<String> {
     if !has_run || !result.should_continue() {
         return None;
     }
-    result.hook.untested_note().map(str::to_owned)
+    result.hook.untested_note().map(masked)
 }
 
-/// Names the part of a command that met a hook's condition.
+/// Names the part of a command that met a hook's condition. It is the reason of a guard that gives none.
 fn met(result: &HookResult) -> Option<String> {
-    let note = result.hook.met_note()?;
-    Some(Redactor::default().text(note).into_owned())
+    let note = result.hook.met_note().map(masked)?;
+    (result.reason() != Some(&note)).then_some(note)
+}
+
+/// Returns a note that repeats a part of an event, without secrets.
+fn masked(note: &str) -> String {
+    Redactor::default().text(note).into_owned()
 }
 
 /// Describes the access of a failed hook, if it ran in a sandbox.

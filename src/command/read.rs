@@ -99,7 +99,7 @@ impl Run {
 }
 
 /// Returns the beginning of a text in one line, without characters that are not printable.
-pub(super) fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     let beginning = text.trim().chars().take(LONGEST_PART);
     let line = crate::printable::printable(&beginning.collect::<String>());
     if line.chars().count() <= LONGEST_PART && text.trim().chars().nth(LONGEST_PART).is_none() {

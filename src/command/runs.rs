@@ -38,6 +38,17 @@ pub(crate) enum Path {
     Unknown { written: String, ending: String },
 }
 
+/// The path in one line, for people.
+impl std::fmt::Display for Path {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&match self {
+            Self::Known(path) => one_line(path),
+            Self::Below { directory, pattern } => one_line(&format!("{directory}{pattern}")),
+            Self::Unknown { written, .. } => written.clone(),
+        })
+    }
+}
+
 /// A command that meets a pattern.
 pub(crate) struct Met<'a> {
     commands: &'a Commands,
@@ -320,7 +331,7 @@ pub(super) fn path(run: &Run, directory: &Directory, word: &Arg, value: &str) ->
     // What stands before the mark is a directory up to a slash.
     let (directory, pattern) = match path[..mark].rfind('/') {
         Some(slash) => (&path[..=slash], &path[slash + 1..]),
-        None => (".", &*path),
+        None => ("./", &*path),
     };
     Path::Below {
         directory: directory.to_owned(),

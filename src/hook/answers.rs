@@ -75,6 +75,7 @@ impl Answers {
         Self {
             yes: self.no,
             no: self.yes,
+            met: None,
             ..self
         }
     }

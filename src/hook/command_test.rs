@@ -1,6 +1,7 @@
 //! The test of what a shell command runs, with what and on which paths, and of what it writes.
 
 use super::answers::Answers;
+use super::compared::{MANY_PATHS, MOST_PATHS};
 use super::expressions::Expression;
 use super::path_test::Paths;
 use crate::command::{Answer, Commands, Met, Only, Path, Pattern};
@@ -72,13 +73,25 @@ impl RunsTest {
             .patterns
             .iter()
             .flat_map(|pattern| commands.met(pattern));
-        let each = met.map(|met| self.met(&met, &has, &names));
+        let met: Vec<_> = met
+            .map(|met| {
+                let paths = self.paths.as_ref().map(|_| met.paths());
+                (met, paths.unwrap_or_default())
+            })
+            .collect();
+        if met.iter().map(|(_, paths)| paths.len()).sum::<usize>() > MOST_PATHS {
+            return Answers::unknown(MANY_PATHS);
+        }
+        let each = met
+            .into_iter()
+            .map(|(met, paths)| self.met(&met, paths, &has, &names));
         Answers::any(each.chain([of_answer(commands.unread())]))
     }
 
     fn met(
         &self,
         met: &Met<'_>,
+        named: Vec<Path>,
         has: &impl Fn(&Expression, &str) -> Result<bool, Unknown>,
         names: &impl Fn(&Paths, &Path) -> Answers,
     ) -> Answers {
@@ -88,7 +101,7 @@ impl RunsTest {
             answers = both(answers, Answers::any(met.texts().map(found)));
         }
         if let Some(paths) = &self.paths {
-            let each = met.paths().into_iter().map(|path| names(paths, &path));
+            let each = named.iter().map(|path| names(paths, path));
             answers = both(answers, Answers::any(each));
         }
         answers
@@ -101,12 +114,13 @@ fn both(one: Answers, other: Answers) -> Answers {
     if !is_open(&one) || !is_open(&other) {
         return Answers::is(false);
     }
+    let yes = one.yes && other.yes;
     Answers {
-        yes: one.yes && other.yes,
+        yes,
         no: one.no || other.no,
         unknown: one.unknown.or(other.unknown),
         is_partial: one.is_partial || other.is_partial,
-        met: one.met,
+        met: one.met.filter(|_| yes),
     }
 }
 

@@ -16,15 +16,17 @@ use crate::command::Commands;
 use crate::events::HookEvent;
 use crate::paths::{Base, Lookups, Names, System, Unknown};
 
-/// The most values of one event that are looked up as paths.
-const MOST_PATHS: usize = 100;
+/// The most values of one event that are looked up as paths: some 10 ms.
+pub(super) const MOST_PATHS: usize = 1000;
 
 /// The steps that comparisons of globs with globs may take for an event, one for each pair of characters: some 10 ms.
 const MOST_STEPS: usize = 16 * 1024 * 1024;
 
-const MANY_GLOBS: Unknown =
-    Cow::Borrowed("a glob of the search is too long to be compared with those of all hooks");
-const MANY_PATHS: Unknown = Cow::Borrowed("the event has more than 100 paths");
+const MANY_GLOBS: Unknown = Cow::Borrowed(
+    "the globs of its hooks and the paths of the event are too many or too long to be compared",
+);
+pub(super) const MANY_PATHS: Unknown =
+    Cow::Borrowed("the event has more than 1,000 paths: name fewer at once");
 
 /// The values of one event while its hooks are selected.
 #[derive(Debug)]

@@ -141,9 +141,17 @@ impl Hook {
     }
 
     /// Returns a message about the part of a command that met a condition. None for a hook that was not chosen for an event.
-    #[cfg(feature = "cli")]
     pub(crate) fn met_note(&self) -> Option<&str> {
         self.met.as_deref()
+    }
+
+    /// Returns a message about a condition that an event, on which the hook runs, does not let be tested, or that a part of a
+    /// command meets.
+    #[cfg(feature = "cli")]
+    pub(crate) fn note_on(&self, event: &HookEvent) -> Option<String> {
+        let hook = Arc::new(self.clone()).restricted_for(&self.compared(event, None));
+        let note = hook.untested_note().or_else(|| hook.met_note())?;
+        Some(note.to_owned())
     }
 
     /// Returns the values of an event, for this hook alone.

@@ -28,17 +28,22 @@ pub(super) fn meets(one: &str, other: &str, left: &Cell<usize>) -> Option<bool> 
         return None;
     }
     let (one, other) = (parts(one), parts(other));
+    // Most pairs begin in different directories, which takes no steps.
+    let Some(same) = common(&one, &other) else {
+        return Some(false);
+    };
+    let (one, other) = (&one[same..], &other[same..]);
     left.set(left.get().checked_sub(one.len() * other.len())?);
     // Each row is a position in `one`; an item tells whether both globs can stand there and at this position in `other`.
     let mut row = vec![false; other.len() + 1];
     row[0] = true;
-    spread(&mut row, None, &other);
-    for part in &one {
+    spread(&mut row, None, other);
+    for part in one {
         let mut next = vec![false; other.len() + 1];
         if matches!(part, Part::Star | Part::Directories) {
             next.clone_from(&row);
         }
-        spread(&mut next, Some((*part, &row)), &other);
+        spread(&mut next, Some((*part, &row)), other);
         if *part == Part::Directories {
             for (at, theirs) in other.iter().enumerate() {
                 let is_in_name = match theirs {
@@ -52,6 +57,18 @@ pub(super) fn meets(one: &str, other: &str, left: &Cell<usize>) -> Option<bool> 
         row = next;
     }
     Some(row.last() == Some(&true))
+}
+
+/// Returns the number of characters with which both begin. None if they differ in a character before any mark.
+fn common(one: &[Part], other: &[Part]) -> Option<usize> {
+    let mut pairs = one.iter().zip(other);
+    let is_mark =
+        |(ours, theirs): &(&Part, &Part)| !matches!((ours, theirs), (Part::One(_), Part::One(_)));
+    let end = pairs.position(|pair| is_mark(&pair) || !is_common(*pair.0, *pair.1));
+    match end {
+        None => Some(one.len().min(other.len())),
+        Some(at) => is_mark(&(&one[at], &other[at])).then_some(at),
+    }
 }
 
 /// Completes a row from the one before it, and from its own beginning.
@@ -179,8 +196,10 @@ mod tests {
         }
         assert_eq!(meets(&"a".repeat(5000), "b", &Cell::new(1_000_000)), None);
         let left = Cell::new(10);
-        assert_eq!(meets("abc", "abc", &left), Some(true));
-        assert_eq!(meets("abc", "abc", &left), None);
+        assert_eq!(meets("d/*bc", "d/abc", &left), Some(true));
+        assert_eq!(meets("d/*bc", "d/abc", &left), None);
+        // What differs in a directory takes no steps.
+        assert_eq!(meets("src/*bc", "abc/**", &left), Some(false));
     }
 
     proptest! {

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::answers::Answers;
 use super::command_test::{CommandTest, of_answer};
-use super::compared::{Compared, Root};
+use super::compared::{Compared, MANY_PATHS, MOST_PATHS, Root};
 use super::condition::{Condition, Lazy, Test};
 use super::error::{Fault, HookError};
 use super::expressions::{Expression, Expressions};
@@ -83,6 +83,9 @@ fn pointer_for(path: &str) -> String {
 const MOST_ITEMS: usize = 1000;
 
 const MANY_ITEMS: Unknown = Cow::Borrowed("the event has more than 1,000 such values");
+
+/// The tools whose texts `runs_only` reads.
+const POSIX_SHELLS: [&str; 6] = ["bash", "sh", "dash", "ash", "ksh", "zsh"];
 
 /// The most lists of conditions whose expressions are kept: one for each list of hooks that matches a kind of events.
 const MOST_CACHED: usize = 32;
@@ -324,7 +327,7 @@ fn command_answers(
     let names = |paths: &Paths, path: &command::Path| match (paths, path) {
         // What lies in a directory lies where that does, and `/tmp/*` in a temporary one.
         (Paths::Outside, command::Path::Below { directory, pattern }) => {
-            let path = command::Path::Known(format!("{directory}/{pattern}"));
+            let path = command::Path::Known(format!("{directory}{pattern}"));
             answers_at(&path, &|value| paths.answers(value))
         }
         _ => answers_at(path, &|value| paths.answers(value)),
@@ -334,19 +337,22 @@ fn command_answers(
             let has = |expression: &Expression, text: &str| at.has_once(expression, text, false);
             runs.answers(&at.commands(text), has, names)
         }
-        CommandTest::RunsOnly(only) => {
-            let answers = of_answer(only.covers(text));
-            let is_bash = at.event.tool_name.as_deref() == Some("bash");
-            Answers {
-                // The shell of another tool may read the text in another way.
-                is_partial: !is_bash,
-                ..answers
-            }
-        }
+        CommandTest::RunsOnly(only) => match at.event.tool_name.as_deref() {
+            Some(tool) if POSIX_SHELLS.contains(&tool) => of_answer(only.covers(text)),
+            Some(tool) => Answers::unknown(format!(
+                "the shell of the tool `{}` may read it in another way",
+                shortened(tool)
+            )),
+            None => Answers::unknown("the event has no tool, whose shell would read it"),
+        },
         CommandTest::Writes(paths) => {
             let commands = at.commands(text);
+            let targets: Vec<_> = commands.written().take(MOST_PATHS + 1).collect();
+            if targets.len() > MOST_PATHS {
+                return Answers::unknown(MANY_PATHS);
+            }
             let is_directory = |value: &PathValue<'_>| Answers::is(value.is_directory());
-            let each = commands.written().map(|target| {
+            let each = targets.iter().map(|target| {
                 let answers = match &target.path {
                     // Of ordinary commands, more than one in a hundred writes to a file in a variable.
                     command::Path::Unknown { ending, .. } if ending.is_empty() => {
@@ -361,11 +367,9 @@ fn command_answers(
                 if answers.is_met(true) && target.directory.as_ref().is_some_and(is_file) {
                     return Answers::is(false);
                 }
-                let command = answers
-                    .yes
-                    .then(|| format!("a file that `{}` writes", target.command()));
+                let part = || format!("`{}`, which `{}` writes", target.path, target.command());
                 Answers {
-                    met: command,
+                    met: answers.yes.then(part),
                     ..answers
                 }
             });
@@ -601,6 +605,47 @@ mod tests {
                 }
             }
         });
+    }
+
+    /// Very many paths of a command are not looked up at all.
+    #[test]
+    fn the_paths_of_a_command_have_a_limit() {
+        let runs = |paths| Condition::Runs {
+            patterns: vec!["rm".to_owned()],
+            with: None,
+            paths: Some(Box::new(paths)),
+        };
+        let conditions = [
+            Condition::Writes(vec!["x/**".to_owned()]),
+            runs(Condition::OneOf(vec!["x/**".to_owned()])),
+            runs(Condition::Outside),
+        ];
+        let command = |count: usize| {
+            let names = (0..count).map(|number| format!(" f{number}"));
+            format!("rm{}", names.collect::<String>())
+        };
+        let several = "rm a b c\n".repeat(400);
+        for condition in conditions {
+            let mut when = When::default();
+            when.insert("/tool_args/command".to_owned(), condition)
+                .unwrap();
+            let when = Arc::new(when);
+            for (command, looked_up) in [
+                (command(1000), 1000),
+                (command(1001), 0),
+                (several.clone(), 0),
+            ] {
+                let event = HookEvent::tool_pre_execute("bash", json!({"command": command}));
+                let at = compared(&event, None, &[Arc::clone(&when)]);
+                let unknown = when
+                    .answers(&at, None)
+                    .find_map(|(_, answers)| answers.unknown);
+                assert_eq!(at.looked_up(), looked_up, "{unknown:?}");
+                let reason = unknown.as_deref();
+                let limit = "the event has more than 1,000 paths: name fewer at once";
+                assert_eq!(reason, (looked_up == 0).then_some(limit));
+            }
+        }
     }
 
     /// Only a glob has its value looked up, and once for all hooks.

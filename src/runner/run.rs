@@ -107,14 +107,22 @@ impl Runner {
     }
 
     /// Returns the reason of a result as it is shown, if that is not the hook's own. The reason of a guard is not true of an event on
-    /// which it ran only because a condition could not be tested.
+    /// which it ran only because a condition could not be tested. A guard without a reason says what met its condition.
     fn shown_reason(&self, result: &HookResult) -> Option<String> {
         let reason = self.reporter.shown_reason(result);
         if result.should_continue() {
             return reason;
         }
-        let untested = result.hook.untested_note().map(str::to_owned);
-        untested.or(reason)
+        let hook = &result.hook;
+        let met = || hook.met_note().filter(|_| result.reason().is_none());
+        let note = hook
+            .untested_note()
+            .map(Some)
+            .or_else(|| reason.is_none().then(met));
+        let note = note
+            .flatten()
+            .map(|note| self.reporter.without_secrets(hook, note));
+        note.or(reason)
     }
 
     fn attempt(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {

@@ -10,7 +10,7 @@ use crate::cli::{Context, Done, Exit, Style, Terminal, counted};
 use crate::config::Severity;
 use crate::executor::{Explanation, Omission};
 use crate::pattern::{Mismatch, PatternPart};
-use crate::{FireOptions, Hook, HookEvent, Hooks, printable};
+use crate::{FireOptions, Hook, HookEvent, Hooks, Redactor, printable};
 
 /// The output of `forge-hooks fire --dry-run`.
 #[derive(Serialize)]
@@ -110,9 +110,8 @@ fn settings(hook: &Hook, event: &HookEvent) -> String {
     if hook.resident() {
         state += ", resident";
     }
-    let untested = hook.untested_conditions(event);
-    if !untested.is_empty() {
-        state += &format!(", and cannot test `{}`", untested.join("`, `"));
+    if let Some(note) = hook.note_on(event) {
+        state += &format!("; {}", Redactor::default().text(&note));
     }
     state
 }

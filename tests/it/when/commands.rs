@@ -116,6 +116,77 @@ fn a_guard_of_what_runs_means_what_it_says() {
     );
 }
 
+/// A guard without a reason of its own says which part of the command met it.
+#[test]
+fn a_block_names_what_met_the_condition() {
+    let world = World::new();
+    let reason = |condition: &Value, command: &str| {
+        world.registry().clear();
+        let blocks = entry(condition, json!({"decision": "block"}));
+        world.add(Hook::from_json(&blocks).unwrap());
+        let outcome = world.outcome(&bash(command));
+        outcome.reason().unwrap_or_default().to_owned()
+    };
+    let push = json!({"runs": "git push -f|--force"});
+    let env = json!({"writes": ["**/.env", ".env"]});
+    let outside = json!({"runs": "rm -r", "paths": "outside"});
+    let long = format!("echo > {}/.env", "a".repeat(500));
+    for (condition, command, part) in [
+        (
+            &push,
+            "ls; git push -f",
+            "`git push -f|--force` in `git push -f`",
+        ),
+        (
+            &env,
+            "cd a && echo x > .env",
+            "`a/.env`, which `echo x > .env` writes",
+        ),
+        (&env, "cp x .env; ls", "`.env`, which `cp x .env` writes"),
+        (
+            &env,
+            "echo x > \"$D/.env\"",
+            "`\"$D/.env\"`, which `echo x > \"$D/.env\"` writes",
+        ),
+        // Secrets are masked, and characters that hide or forge text are escaped.
+        (&env, "API_KEY=sk-abc123def456 cp x .env", "`.env`, which `"),
+        (
+            &env,
+            "touch \u{202e}x/.env",
+            r"`\u{202e}x/.env`, which `touch \u{202e}x/.env` writes",
+        ),
+        (
+            &env,
+            "touch '\u{1b}[2J\n/.env'",
+            r"`\u{1b}[2J\n/.env`, which `touch '\u{1b}[2J\n/.env'` writes",
+        ),
+        (&env, &long, "…`, which `echo > aaa"),
+        // What is unknown is no match.
+        (
+            &outside,
+            "rm -r \"$D\"",
+            "could not be tested: a path is not known: \"$D\"",
+        ),
+    ] {
+        let reason = reason(condition, command);
+        assert!(reason.contains(part), "{command}: {reason}");
+        assert!(reason.len() < 600 && !reason.contains("sk-abc"), "{reason}");
+        assert_eq!(
+            reason.contains(" matches: "),
+            !reason.contains("not be tested")
+        );
+        assert!(!reason.contains(['\n', '\u{1b}', '\u{202e}']), "{reason}");
+    }
+    // So is a word that is unknown.
+    let secret = reason(&push, "git push -f \"$X\"--token=sk-abc123def456ghi789jkl");
+    assert!(!secret.contains("sk-abc123def456ghi789jkl"), "{secret}");
+    let secret = reason(&outside, "rm -r \"$X\"/sk-abc123def456ghi789jkl");
+    assert!(
+        secret.contains("not known") && !secret.contains("sk-abc123def456ghi789jkl"),
+        "{secret}"
+    );
+}
+
 #[test]
 fn only_what_is_listed_is_allowed() {
     let world = World::new();
@@ -146,7 +217,28 @@ fn only_what_is_listed_is_allowed() {
     ] {
         assert_eq!(decided("bash", command), expected, "{command}");
     }
-    assert!(!decided("powershell", "git status"));
+    // Another shell may read the text in another way, so that nothing is known of it.
+    for (tool, expected) in [
+        ("sh", true),
+        ("dash", true),
+        ("zsh", true),
+        ("fish", false),
+        ("powershell", false),
+        ("pwsh", false),
+        ("cmd", false),
+        ("shell", false),
+    ] {
+        assert_eq!(decided(tool, "git status"), expected, "{tool}");
+        world.registry().clear();
+        let guard = entry(&json!({"not": only}), json!({"decision": "block"}));
+        world.add(Hook::from_json(&guard).unwrap());
+        let event = HookEvent::tool_pre_execute(tool, json!({"command": "git status"}));
+        let outcome = world.outcome(&event);
+        assert_eq!(outcome.allowed(), expected, "{tool}");
+        let why = format!("the shell of the tool `{tool}` may read it in another way");
+        let reason = outcome.reason().unwrap_or_default();
+        assert_eq!(reason.contains(&why), !expected, "{reason}");
+    }
     let guard = json!({"not": only});
     for (command, expected) in [("git status", false), ("git push", true), ("ls $(x)", true)] {
         assert_eq!(

@@ -242,12 +242,12 @@ fn paths_have_limits() {
     let long = "a/".repeat(8 << 20);
     assert!(runs(&world, ".env", &long));
     world.registry().clear();
-    for index in 0..150 {
+    for index in 0..1050 {
         let guard = hook("tool:pre_execute", "exit 1");
         let pointer = format!("/tool_args/{index}");
         world.add(guard.with_when(pointer, "never").unwrap());
     }
-    let args: Vec<_> = (0..150).map(|index| format!("path{index}")).collect();
+    let args: Vec<_> = (0..1050).map(|index| format!("path{index}")).collect();
     let event = HookEvent::tool_pre_execute("write", json!(args));
     // A path that was not looked up counts as matched.
     assert_eq!(world.executor.hooks_for(&event).len(), 50);
