@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::foreign_names::{ABOUT_NAMES, name_elsewhere};
 use super::pattern::unfired;
-use super::{agent_names, script, shell};
+use super::{agent_names, of_command, script, shell};
 use crate::entry::{Decision, HookCommand};
 use crate::events::{
     EventSpec, EventType, LIKE_AN_EVENT, OF_ANY_EVENT, Vocabulary, nearest, never_text,
@@ -44,10 +44,11 @@ const MOST_NAMES: usize = 20;
 /// A probable mistake: its key, the message, and the fix.
 type Finding = (String, String, String);
 
-const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 12] = [
+const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 13] = [
     timeout,
     working_dir,
     when,
+    of_command,
     untestable,
     answer,
     foreign_name,
@@ -129,6 +130,9 @@ fn working_dir(hook: &Hook, _: &Host) -> Option<Finding> {
 /// Finds a glob that probably does not match the intended values.
 fn when(hook: &Hook, _: &Host) -> Option<Finding> {
     hook.when().find_map(|(pointer, condition)| {
+        if of_command::has_finding(hook, pointer, condition) {
+            return None;
+        }
         // A whole command in a list or within `not` is intended.
         let is_alone = matches!(condition, Condition::Glob(_));
         let is_of_command = is_alone && pointer.ends_with("/command");
@@ -136,6 +140,10 @@ fn when(hook: &Hook, _: &Host) -> Option<Finding> {
         let (message, help) = globs.next()?;
         Some((format!("when.{pointer}"), message, help))
     })
+}
+
+fn of_command(hook: &Hook, _: &Host) -> Option<Finding> {
+    of_command::finding(hook)
 }
 
 /// Finds a condition on a value that no event of the hook has, or that is never text: each event then counts as matched by a
@@ -240,11 +248,16 @@ fn answer(hook: &Hook, _: &Host) -> Option<Finding> {
     };
     let mut conditions = hook.when();
     let is_of_command = |(pointer, condition): &(&str, &Condition)| {
-        pointer.ends_with("/command") && globs_of(condition).next().is_some()
+        pointer.ends_with("/command")
+            && globs_of(condition).next().is_some()
+            && !of_command::has_finding(hook, pointer, condition)
     };
     if let Some((pointer, _)) = conditions.find(is_of_command) {
         let message = "a glob is for paths, and a command has many spellings";
-        let help = "for a command, write {\"regex\": \"...\"}";
+        let help = match answer.decision {
+            Some(Decision::Allow) => "for a command, write {\"runs_only\": [\"...\"]}",
+            _ => "for a command, write {\"runs\": \"...\"}",
+        };
         return Some((
             format!("when.{pointer}"),
             message.to_owned(),

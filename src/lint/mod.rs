@@ -8,6 +8,7 @@ mod agent;
 mod agent_names;
 mod entry;
 mod foreign_names;
+mod of_command;
 mod pattern;
 mod script;
 mod shell;

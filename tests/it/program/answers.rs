@@ -311,8 +311,16 @@ fn probable_mistakes_are_warnings() {
     let user = User::new();
     for (rest, words) in [
         (
+            json!({"when": {"/tool_args/command": "git *"}}),
+            "for a command, write {\"runs\": \"...\"}",
+        ),
+        (
             json!({"when": {"/tool_args/command": "git push*"}}),
-            "for a command, write {\"regex\"",
+            "for a command, write {\"runs\": \"git push\"}",
+        ),
+        (
+            json!({"when": {"/tool_args/command": "git push*"}, "answer": {"decision": "allow"}}),
+            "for a command, write {\"runs_only\": [\"...\"]}",
         ),
         (
             json!({"when": {"/tool_args/path": "!src/**"}}),
