@@ -13,6 +13,7 @@ use crate::cli::files::display_path;
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal};
 use crate::config::{Problem, Review, Severity};
 use crate::entry::{Off, Standing};
+use crate::hook::Condition;
 use crate::{Hook, HookEvent, LoadReport, printable};
 
 /// The output of `forge-hooks list --json`.
@@ -175,7 +176,12 @@ fn is_for(hook: &Hook, event: &HookEvent) -> bool {
 fn details(hook: &Hook) -> Vec<(&'static str, String)> {
     let mut all = vec![("event", hook.event_pattern().to_owned())];
     for (pointer, condition) in hook.when() {
-        all.push(("when", format!("{pointer} matches {condition}")));
+        let verb = match condition {
+            // Their texts begin with a verb.
+            Condition::Runs { .. } | Condition::Writes(_) | Condition::RunsOnly(_) => "",
+            _ => "matches ",
+        };
+        all.push(("when", format!("{pointer} {verb}{condition}")));
     }
     if hook.refusal().is_none() {
         let command = hook.command().to_string();

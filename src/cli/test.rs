@@ -90,6 +90,9 @@ fn with_slashes(text: &str) -> String {
     text.replace('\\', "/")
 }
 
+/// The most characters of a reason that are shown beside the hook.
+const LONGEST_SHOWN: usize = 200;
+
 /// The most bytes of a `reason`: `glob` recurses at each `*`.
 const LONGEST_REASON: usize = 1000;
 
@@ -171,9 +174,16 @@ impl fmt::Display for Judged {
             let line = format!("{part}: expected {}, found {found}", expected[part]);
             writeln!(f, "      {}", printable(&line))?;
         }
-        match &self.found.hook {
-            Some(hook) if !self.passed => writeln!(f, "      decided by {}", printable(hook)),
-            _ => Ok(()),
+        let Some(hook) = self.found.hook.as_ref().filter(|_| !self.passed) else {
+            return Ok(());
+        };
+        write!(f, "      decided by {}", printable(hook))?;
+        match &self.found.reason {
+            Some(reason) if !self.differs.contains(&"reason") => {
+                let line: String = printable(reason).chars().take(LONGEST_SHOWN).collect();
+                writeln!(f, ": {line}")
+            }
+            _ => writeln!(f),
         }
     }
 }

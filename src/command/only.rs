@@ -5,6 +5,7 @@
 use super::glob::Glob;
 use super::read::one_line;
 use super::runs::Answer;
+use crate::printable::printable;
 
 /// The commands of a list.
 #[derive(Debug, Clone)]
@@ -341,7 +342,10 @@ fn word(text: &str) -> Result<(Option<String>, &str), String> {
     }
     match rest.chars().next().filter(|_| !is_ended) {
         None => Ok((word, rest)),
-        Some(c) => Err(format!("`{}` is not read by `runs_only`", c.escape_debug())),
+        Some(c) => Err(format!(
+            "`{}` is not read by `runs_only`",
+            printable(&c.to_string())
+        )),
     }
 }
 

@@ -485,8 +485,10 @@ impl fmt::Display for Condition {
                 if let Some(with) = with {
                     text += &format!(" with regex {with}");
                 }
-                if let Some(paths) = paths {
-                    text += &format!(" and paths {paths}");
+                match paths.as_deref() {
+                    Some(Self::Outside) => text += " and paths outside",
+                    Some(paths) => text += &format!(" and paths {paths}"),
+                    None => {}
                 }
                 f.pad(&text)
             }

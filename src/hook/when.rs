@@ -354,6 +354,8 @@ fn command_answers(
             let is_directory = |value: &PathValue<'_>| Answers::is(value.is_directory());
             let each = targets.iter().map(|target| {
                 let answers = match &target.path {
+                    // What is thrown away is in no file.
+                    command::Path::Known(path) if path == "/dev/null" => return Answers::is(false),
                     // Of ordinary commands, more than one in a hundred writes to a file in a variable.
                     command::Path::Unknown { ending, .. } if ending.is_empty() => {
                         return Answers::is(false);

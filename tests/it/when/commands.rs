@@ -87,6 +87,13 @@ fn a_guard_of_what_runs_means_what_it_says() {
         (&outside, "rm -rf /tmp/* build/*", false),
         (&outside, "X=$(mktemp -d); rm -rf \"$X\"", false),
         (&outside, "env -C /etc rm -rf x", true),
+        (&json!({"writes": "**"}), "ls > x", true),
+        (
+            &json!({"writes": ["**", "/dev/*"]}),
+            "ls >/dev/null 2>&1",
+            false,
+        ),
+        (&json!({"writes": "/dev/*"}), "ls >/dev/sda", true),
     ] {
         let reason = blocked(&world, condition, command);
         assert_eq!(reason.is_some(), expected, "{condition} {command}");
