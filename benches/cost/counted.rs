@@ -11,6 +11,7 @@ use forge_hooks::Sandbox;
 
 use crate::approved::{COMMAND, ENTRY_WITH_ANSWER, approved};
 use crate::calls::{answering, fire_unmatched};
+use crate::commands;
 use crate::one_hook::{event, executor, hook, run_bare, run_hook, variables_of_a_hook};
 use crate::table::{Effort, Figure, Measured};
 use crate::unapproved::{self, Files};
@@ -38,6 +39,9 @@ pub(crate) fn run_child(mode: &str, runs: &str) {
     if let Some(files) = Files::with_argument(mode) {
         return unapproved::fire(files, runs / RUNS_FOR_AN_EVENT);
     }
+    if mode == COMMANDS {
+        return commands::select(runs);
+    }
     if mode == ANSWER || mode == APPROVED_ANSWER {
         return fire_answer(mode, runs * ANSWERS_IN_A_RUN);
     }
@@ -64,6 +68,7 @@ const APPROVED: &str = "approved";
 const CONFINED: &str = "confined";
 const ANSWER: &str = "answer";
 const APPROVED_ANSWER: &str = "approved-answer";
+const COMMANDS: &str = "commands";
 
 /// Fires events at a hook whose answer stands in its entry: the user's own, or approved beside 50 scripts.
 fn fire_answer(mode: &str, events: usize) {
@@ -106,6 +111,12 @@ pub(crate) fn instructions_of_an_answer(_: Effort) -> Measured {
 pub(crate) fn instructions_of_an_approved_answer(_: Effort) -> Measured {
     let answer = difference(|runs| instructions(APPROVED_ANSWER, runs))?;
     Ok(Figure::exactly(answer / ANSWERS_IN_A_RUN as f64))
+}
+
+/// Counts the instructions of an event with twelve guards of what its command runs, over ordinary commands.
+pub(crate) fn instructions_of_commands(_: Effort) -> Measured {
+    let event = difference(|runs| instructions(COMMANDS, runs))?;
+    Ok(Figure::exactly(event))
 }
 
 /// Counts once, since no other thread takes part.

@@ -15,6 +15,7 @@
 
 mod approved;
 mod calls;
+mod commands;
 mod counted;
 mod ending;
 mod memory;

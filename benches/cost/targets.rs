@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::program;
 use crate::table::{Row, count, counted_ratio, own_count, ratio, time};
 use crate::unapproved::Files;
-use crate::{approved, calls, counted, process, resident};
+use crate::{approved, calls, commands, counted, process, resident};
 
 const IDLING: Duration = Duration::from_millis(20);
 const BACK_TO_BACK: Duration = Duration::ZERO;
@@ -127,6 +127,27 @@ pub(crate) fn rows() -> Vec<Row> {
             "2,000 expressions on a text of 1 MiB / one",
             1.5,
             calls::expressions,
+        ),
+        time(
+            "twelve guards of what a command runs, p50",
+            150e3,
+            |effort| commands::twelve_guards(effort, 50),
+        ),
+        time(
+            "twelve guards of what a command runs, p95",
+            700e3,
+            |effort| commands::twelve_guards(effort, 95),
+        ),
+        ratio(
+            "twelve guards of what a command runs / one",
+            7.0,
+            commands::guards_beside_one,
+        ),
+        count(
+            "instructions of twelve guards of what a command runs",
+            330_000.0,
+            270_000.0,
+            counted::instructions_of_commands,
         ),
         time("an unmatched event", 60.0, calls::unmatched),
         counted_ratio(
