@@ -101,7 +101,7 @@ pub(super) fn fit(side: &Side, words: &[Arg], program: usize) -> Option<Fit> {
     // `$CC $FLAGS` could be any command, and `rm $FILES` have any options and words: they are none.
     let most = match side.parts.len() {
         _ if is_in_variable => 0,
-        1 => 1,
+        0 | 1 => 1,
         parts => parts - 1,
     };
     (doubts <= most).then_some(Fit { unknown })
