@@ -59,16 +59,22 @@ pub(super) fn meets(one: &str, other: &str, left: &Cell<usize>) -> Option<bool> 
     Some(row.last() == Some(&true))
 }
 
-/// Returns the number of characters with which both begin. None if they differ in a character before any mark.
+/// Returns the number of characters of the directory in which both begin. None if they differ in a character before any
+/// mark.
 fn common(one: &[Part], other: &[Part]) -> Option<usize> {
     let mut pairs = one.iter().zip(other);
     let is_mark =
         |(ours, theirs): &(&Part, &Part)| !matches!((ours, theirs), (Part::One(_), Part::One(_)));
     let end = pairs.position(|pair| is_mark(&pair) || !is_common(*pair.0, *pair.1));
-    match end {
-        None => Some(one.len().min(other.len())),
-        Some(at) => is_mark(&(&one[at], &other[at])).then_some(at),
-    }
+    let length = match end {
+        None => one.len().min(other.len()),
+        Some(at) if is_mark(&(&one[at], &other[at])) => at,
+        Some(_) => return None,
+    };
+    let slash = one[..length]
+        .iter()
+        .rposition(|part| *part == Part::One('/'));
+    Some(slash.map_or(0, |slash| slash + 1))
 }
 
 /// Completes a row from the one before it, and from its own beginning.
