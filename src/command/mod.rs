@@ -3,7 +3,8 @@
 //! ```text
 //! lexer.rs, grammar.rs   the language of shells: words, operators, groups, documents
 //! outline.rs             a text as it is written
-//! expand.rs, options.rs, starts.rs, texts.rs   values of words, options, commands and texts in the words of a command
+//! variables.rs, expand.rs   values of variables and words
+//! options.rs, starts.rs, texts.rs   options, commands and texts in the words of a command
 //! read.rs, lines.rs      the commands that run
 //! pattern.rs, fit.rs, runs.rs   which of them a pattern meets
 //! ```
@@ -29,6 +30,7 @@ mod starts;
 mod syntax;
 mod tables;
 mod texts;
+mod variables;
 mod writes;
 
 pub(crate) use only::Only;

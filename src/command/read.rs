@@ -6,13 +6,14 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::expand::{ANY, Arg, Variables};
+use super::expand::{ANY, Arg};
 use super::lexer::{self, Limits};
 use super::options::{Options, behind_options};
 use super::starts::{Starts, arguments, program, starts};
 use super::syntax::{Input, Simple, Syntax, Word};
 use super::tables::{directory_options, prints_a_name, valued};
 use super::texts::{ShellText, UNKNOWN_VALUE, shell_texts};
+use super::variables::Variables;
 
 /// The most bytes, commands and words that are read, with those of texts within texts.
 const MOST_BYTES: usize = 1 << 20;
