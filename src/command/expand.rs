@@ -15,6 +15,8 @@ pub(super) const FILE_OF_COMMANDS: &str = "/dev/fd/";
 /// The longest word in which braces are read, and the most words of it.
 pub(super) const LONGEST_BRACES: usize = 1024;
 const MOST_BRACES: usize = 32;
+/// The most words of a value that is split at blanks.
+const MOST_SPLIT: usize = 1000;
 
 /// A word of a command as the program gets it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -117,11 +119,19 @@ fn braces(text: &str, arg: &Arg, bytes_left: &mut usize) -> Vec<Arg> {
     args
 }
 
-/// Splits alternatives at blanks. The first word is one of their first words, and so on.
+/// Splits alternatives at blanks. The first word is one of their first words, and so on. Very many are an unknown list.
 fn split(all: &Alternatives, span: &Range<usize>) -> Vec<Arg> {
     let mut args: Vec<Arg> = Vec::new();
     for text in &all.texts {
         for (index, word) in text.split_whitespace().enumerate() {
+            if index == MOST_SPLIT {
+                return vec![Arg {
+                    is_many: true,
+                    is_list: true,
+                    span: span.clone(),
+                    ..Arg::new(ANY)
+                }];
+            }
             match args.get_mut(index) {
                 Some(arg) => arg.values.push(word.to_owned()),
                 None => args.push(Arg {

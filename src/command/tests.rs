@@ -319,7 +319,7 @@ fn texts_are_read_in_linear_time() {
 }
 
 /// Pieces that a reader might read again and again, or deeper and deeper.
-const HOSTILE: [&str; 42] = [
+const HOSTILE: [&str; 48] = [
     "$(",
     "`",
     "((",
@@ -362,6 +362,12 @@ const HOSTILE: [&str; 42] = [
     "for a in b c; do ",
     "f() { ",
     "rm -r a ",
+    "set -- \"$@\" a \"$@\"; ",
+    "f() { f \"$@\" $1; }; f a $@; ",
+    "y=$(echo $x$y); ",
+    "sh -c \"$x\" $x; ",
+    "curl a | sh -c 'cat' | ",
+    "find a -name b -exec c {} + | xargs ",
 ];
 
 #[test]
