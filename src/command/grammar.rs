@@ -61,7 +61,7 @@ pub(super) struct Grammar {
     /// True within `[[ .. ]]`.
     pub(super) in_test: bool,
     /// True between `case` and `in`.
-    in_case_head: bool,
+    pub(super) in_case_head: bool,
     /// The function whose body begins.
     function: Option<String>,
     /// The first command of this text.
@@ -180,7 +180,8 @@ impl Grammar {
             }
             return;
         }
-        let is_loop_without_words = self.is_loop() && self.command.words.len() == 2;
+        // `for x do`, `for ((..)) do`
+        let is_loop_without_words = self.is_loop() && self.command.words.len() <= 2;
         if is_loop_without_words && word.bare() == Some("do") {
             return self.end_command(word.start, syntax);
         }

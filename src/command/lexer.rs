@@ -486,6 +486,10 @@ impl<'a> Lexer<'a> {
     }
 
     fn open_parenthesis(&mut self) {
+        if self.frame().grammar.in_case_head {
+            // `case a in(b)`
+            self.end_word();
+        }
         if self.frame().grammar.in_pattern() {
             self.frame().word = None;
         } else if self.opens_array() || self.skips_function() || self.skips_glob() {
