@@ -5,34 +5,29 @@
 use super::glob::Glob;
 use super::read::one_line;
 use super::runs::Answer;
+use super::tables::{is_shell, words_before_command};
 use crate::printable::printable;
 
 /// The commands of a list.
 #[derive(Debug, Clone)]
 pub(crate) struct Only(Vec<Allowed>);
 
-/// A command that may run.
+/// A command that may run: a program and its words, one after the other.
 #[derive(Debug, Clone)]
 struct Allowed {
     text: String,
     programs: Vec<String>,
-    parts: Vec<Part>,
-}
-
-#[derive(Debug, Clone)]
-enum Part {
-    /// One of these must be there, behind the words before it in the pattern.
-    Options(Vec<String>),
-    /// The next word is one of these.
-    Word(Vec<Word>),
-    /// One or more words.
-    Words,
+    /// The alternatives of each word.
+    words: Vec<Vec<Word>>,
+    /// True if one or more words may follow.
+    has_more: bool,
 }
 
 #[derive(Debug, Clone)]
 struct Word {
     glob: Glob,
-    /// True if a part `..` would lead out of the directory that the glob names, as in `src/*`.
+    has_star: bool,
+    /// True if it is a path in a directory, as `src/*` and `*.md` are: then it does not lead out of that.
     is_inside: bool,
 }
 
@@ -102,17 +97,37 @@ fn allowed(text: &str) -> Result<Allowed, String> {
         return Err("a pattern must begin with a program: `git status`".to_owned());
     };
     check_program(program)?;
-    let mut allowed = Allowed {
+    let mut words: Vec<_> = words.collect();
+    let has_more = words.pop_if(|word| *word == "*").is_some();
+    let words: Result<Vec<_>, String> = words.into_iter().map(alternatives).collect();
+    let allowed = Allowed {
         text: text.to_owned(),
         programs: program.split('|').map(str::to_owned).collect(),
-        parts: Vec::new(),
+        words: words?,
+        has_more,
     };
-    let words: Vec<_> = words.collect();
-    for (index, word) in words.iter().enumerate() {
-        let part = part(word, index + 1 == words.len())?;
-        allowed.parts.push(part);
+    match allowed.programs.iter().find(|name| has_effect(name)) {
+        Some(name) if allowed.is_open() => Err(format!(
+            "`{name}` runs or sets what its words say: name each of them in `runs_only`, without `*`"
+        )),
+        _ => Ok(allowed),
     }
-    Ok(allowed)
+}
+
+/// Returns whether a program runs its words, reads them as a program, or changes the shell.
+fn has_effect(program: &str) -> bool {
+    const OF_SHELLS: [&str; 15] = [
+        "eval", "source", "trap", "alias", "export", "declare", "typeset", "local", "readonly",
+        "read", "unset", "let", "set", "enable", "hash",
+    ];
+    const LANGUAGES: [&str; 12] = [
+        "sed", "awk", "gawk", "mawk", "perl", "python", "python3", "ruby", "node", "php", "lua",
+        "ssh",
+    ];
+    is_shell(program)
+        || words_before_command(program).is_some()
+        || OF_SHELLS.contains(&program)
+        || LANGUAGES.contains(&program)
 }
 
 fn check_program(program: &str) -> Result<(), String> {
@@ -157,105 +172,64 @@ fn check_readable(word: &str) -> Result<(), String> {
     })
 }
 
-fn part(word: &str, is_last: bool) -> Result<Part, String> {
-    let alternatives = word.split('|');
-    if word.starts_with('!') || word == "|" || alternatives.clone().any(str::is_empty) {
+/// Reads a word of a pattern.
+fn alternatives(word: &str) -> Result<Vec<Word>, String> {
+    if word.starts_with('!') || word.split('|').any(str::is_empty) {
         return Err(format!(
             "`{word}` has no meaning in `runs_only`: a pattern names each word and option that may be there"
         ));
     }
-    alternatives.clone().try_for_each(check_readable)?;
-    if word == "*" && is_last {
-        return Ok(Part::Words);
-    }
-    let dashes = alternatives
-        .clone()
-        .filter(|word| word.starts_with('-'))
-        .count();
-    if dashes == 0 {
-        let words = alternatives.map(|word| {
-            let glob =
-                Glob::new(word).ok_or_else(|| format!("`{word}` has more than 100 characters"))?;
-            let has_star = word.replace("[*]", "").contains('*');
-            Ok(Word {
-                glob,
-                is_inside: has_star && !word.starts_with('*'),
-            })
-        });
-        return Ok(Part::Word(words.collect::<Result<_, String>>()?));
-    }
-    if dashes < alternatives.clone().count() || word.contains('*') {
-        return Err(format!(
-            "`{word}` is not an option in full: in `runs_only` an option stands for itself, without `*` and `=..`"
-        ));
-    }
-    Ok(Part::Options(alternatives.map(str::to_owned).collect()))
+    let each = word.split('|').map(|word| {
+        check_readable(word)?;
+        let glob = Glob::new(word).ok_or_else(|| format!("`{word}` has more than 100 characters"))?;
+        let has_star = word.replace("[*]", "").contains('*');
+        if has_star && word.starts_with('-') {
+            return Err(format!(
+                "`{word}` is not an option in full: in `runs_only` an option stands for itself, without `*` and `=..`"
+            ));
+        }
+        Ok(Word {
+            glob,
+            has_star,
+            is_inside: has_star && word != "*" && !word.starts_with('/'),
+        })
+    });
+    each.collect()
 }
 
 impl Allowed {
+    /// Returns whether a word of it stands for others.
+    fn is_open(&self) -> bool {
+        self.has_more || self.words.iter().flatten().any(|word| word.has_star)
+    }
+
     fn covers(&self, command: &[String]) -> bool {
         let Some((program, words)) = command.split_first() else {
             return false;
         };
-        self.programs.contains(program) && self.names_all(words) && self.has_options(words)
-    }
-
-    /// Returns whether the pattern names each word.
-    fn names_all(&self, words: &[String]) -> bool {
-        let mut parts = self
-            .parts
-            .iter()
-            .filter(|part| !matches!(part, Part::Options(_)));
-        let mut is_star = false;
-        let mut is_first = true;
-        // Behind `--`, a word that looks like an option is none.
-        let mut has_options = true;
-        for word in words {
-            if word.starts_with('-') && word != "-" {
-                // Nothing stands before the subcommand.
-                let is_early = is_first && matches!(self.parts.first(), Some(Part::Word(_)));
-                if is_early || !has_options || !self.names_option(word) {
-                    return false;
-                }
-                has_options = word != "--";
-                continue;
-            }
-            is_first = false;
-            match parts.next() {
-                Some(Part::Word(words)) if words.iter().any(|own| own.is(word)) => {}
-                Some(Part::Words) => is_star = true,
-                None if is_star => {}
-                _ => return false,
-            }
-        }
-        parts.next().is_none()
-    }
-
-    fn names_option(&self, word: &str) -> bool {
-        self.parts.iter().any(|part| is_option_of(part, word))
-    }
-
-    fn has_options(&self, words: &[String]) -> bool {
-        let options = self
-            .parts
-            .iter()
-            .filter(|part| matches!(part, Part::Options(_)));
-        let is_there = |part: &Part| words.iter().any(|word| is_option_of(part, word));
-        options.into_iter().all(is_there)
+        let Some((named, more)) = words.split_at_checked(self.words.len()) else {
+            return false;
+        };
+        let mut pairs = self.words.iter().zip(named);
+        self.programs.contains(program)
+            && pairs.all(|(alternatives, word)| alternatives.iter().any(|own| own.is(word)))
+            && self.has_more != more.is_empty()
+            && more.iter().all(|word| is_plain(word))
     }
 }
 
 impl Word {
     fn is(&self, word: &str) -> bool {
-        self.glob.is(word) && !(self.is_inside && word.split('/').any(|part| part == ".."))
+        let leads_out = || word.starts_with('/') || word.split('/').any(|part| part == "..");
+        self.glob.is(word) && (!self.has_star || is_plain(word)) && !(self.is_inside && leads_out())
     }
 }
 
-fn is_option_of(part: &Part, word: &str) -> bool {
-    match part {
-        Part::Options(options) => options.iter().any(|option| option == word),
-        _ => false,
-    }
+/// Returns whether `*` stands for a word: for none that a program may take for an option, a file of options, or a setting.
+fn is_plain(word: &str) -> bool {
+    let is_marked = word.starts_with(['-', '+', '@']) && word != "-";
+    let name = word.split('/').next().unwrap_or("");
+    !is_marked && !name.contains('=')
 }
 
 /// Splits a text into commands. The error says what is not read.
@@ -328,6 +302,14 @@ fn word(text: &str) -> Result<(Option<String>, &str), String> {
         // It keeps a quote from ending in fish.
         if word.contains('\\') {
             return Err("`\\` in quotes is not read by `runs_only`".to_owned());
+        }
+        // PowerShell ends it with such a quote.
+        if word.contains(['\u{2018}', '\u{2019}', '\u{201a}', '\u{201b}']) {
+            return Err("a curly quote is not read by `runs_only`".to_owned());
+        }
+        // `test`, `printf` and others run what is in an index.
+        if word.contains('[') && word.contains(['$', '`']) {
+            return Err("an index with a substitution is not read by `runs_only`".to_owned());
         }
         (Some(word.to_owned()), rest)
     } else if let Some(rest) = without_effect(text) {

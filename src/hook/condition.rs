@@ -142,6 +142,14 @@ impl Condition {
         }
     }
 
+    pub(super) fn is_runs_only(&self) -> bool {
+        match self {
+            Self::RunsOnly(_) => true,
+            Self::Not(inner) => inner.is_runs_only(),
+            _ => false,
+        }
+    }
+
     /// Returns what the condition tests, without `not`.
     fn compiled(&self, home: Option<&str>) -> Result<Test, String> {
         match self {

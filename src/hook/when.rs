@@ -84,7 +84,16 @@ const MOST_ITEMS: usize = 1000;
 
 const MANY_ITEMS: Unknown = Cow::Borrowed("the event has more than 1,000 such values");
 
-/// The tools whose texts `runs_only` reads.
+/// The only value that `runs_only` reads: what it says of a part of a call must not be taken for the whole.
+const COMMAND: &str = "/tool_args/command";
+
+const ELSEWHERE: &str =
+    "`runs_only` is read at `/tool_args/command` alone, the command of a shell tool";
+
+/// The arguments beside a command that do not change what it does.
+const HARMLESS: [&str; 3] = ["command", "description", "timeout"];
+
+/// The tools whose texts `runs_only` reads. None on Windows: there a tool of this name may start another shell.
 const POSIX_SHELLS: [&str; 6] = ["bash", "sh", "dash", "ash", "ksh", "zsh"];
 
 /// The most lists of conditions whose expressions are kept: one for each list of hooks that matches a kind of events.
@@ -176,7 +185,17 @@ impl When {
 
     fn checked(&self, check: fn(&Lazy) -> Option<&str>) -> Result<(), HookError> {
         let mut tests = self.tests.iter();
-        let fault = tests.find_map(|(pointer, test)| Some((pointer, check(test)?)));
+        let fault = tests.find_map(|(pointer, test)| {
+            let is_elsewhere = test.condition.is_runs_only() && pointer != COMMAND;
+            Some((
+                pointer,
+                if is_elsewhere {
+                    ELSEWHERE
+                } else {
+                    check(test)?
+                },
+            ))
+        });
         fault.map_or(Ok(()), |(pointer, message)| {
             Err(HookError::key(key_of(pointer), message))
         })
@@ -338,7 +357,15 @@ fn command_answers(
             runs.answers(&at.commands(text), has, names)
         }
         CommandTest::RunsOnly(only) => match at.event.tool_name.as_deref() {
-            Some(tool) if POSIX_SHELLS.contains(&tool) => of_answer(only.covers(text)),
+            Some(tool) if POSIX_SHELLS.contains(&tool) && !cfg!(windows) => {
+                match other_argument(at.event) {
+                    Some(name) => Answers::unknown(format!(
+                        "the call has the argument `{}`, which may change what the command does",
+                        shortened(name)
+                    )),
+                    None => of_answer(only.covers(text)),
+                }
+            }
             Some(tool) => Answers::unknown(format!(
                 "the shell of the tool `{}` may read it in another way",
                 shortened(tool)
@@ -378,6 +405,16 @@ fn command_answers(
             Answers::any(each.chain([of_answer(commands.unread())]))
         }
     }
+}
+
+/// Returns an argument of a shell tool that may change what its command does.
+fn other_argument(event: &HookEvent) -> Option<&str> {
+    let Some(Value::Object(arguments)) = event.data.get("tool_args") else {
+        return None;
+    };
+    let mut set = arguments.iter().filter(|(_, value)| !value.is_null());
+    let other = set.find(|(name, _)| !HARMLESS.contains(&name.as_str()));
+    other.map(|(name, _)| name.as_str())
 }
 
 fn path_answers(
