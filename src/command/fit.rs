@@ -78,7 +78,7 @@ pub(super) fn fit(side: &Side, words: &[Arg], program: usize) -> Option<Fit> {
         return None;
     }
     let mut next = 0;
-    let mut doubts = 0;
+    let mut doubts: Vec<usize> = Vec::new();
     for part in &side.parts {
         let place = match part {
             Part::Options(options) => view.find_options(options),
@@ -91,8 +91,13 @@ pub(super) fn fit(side: &Side, words: &[Arg], program: usize) -> Option<Fit> {
         match place.fit {
             Match::No => return None,
             Match::Perhaps => {
-                // `git "$@"` has all words of a command.
-                doubts += usize::from(is_in_variable || !view.options.words[place.at].is_list);
+                // `git "$@"` has all words of a command. Any other unknown word is one of them.
+                if is_in_variable || !view.options.words[place.at].is_list {
+                    if doubts.contains(&place.at) {
+                        return None;
+                    }
+                    doubts.push(place.at);
+                }
                 unknown.get_or_insert(view.first + place.at);
             }
             Match::Yes => {}
@@ -104,7 +109,7 @@ pub(super) fn fit(side: &Side, words: &[Arg], program: usize) -> Option<Fit> {
         0 | 1 => 1,
         parts => parts - 1,
     };
-    (doubts <= most).then_some(Fit { unknown })
+    (doubts.len() <= most).then_some(Fit { unknown })
 }
 
 impl<'a> View<'a> {
@@ -140,7 +145,7 @@ impl<'a> View<'a> {
     fn find_word(&self, globs: &[Glob], from: usize) -> Place {
         let mut best = NOWHERE;
         for (at, word, role) in self.words().skip(from) {
-            if matches!(role, Role::Option | Role::End) {
+            if matches!(role, Role::Option | Role::Value | Role::End) {
                 continue;
             }
             best = best.or(Place {

@@ -59,6 +59,8 @@ pub(super) struct Run {
     pub(super) words: Vec<Arg>,
     pub(super) starts: Starts,
     pub(super) writes: Vec<Arg>,
+    /// The files that it reads by `<`.
+    pub(super) reads: Vec<Arg>,
     /// Documents and here-strings.
     pub(super) inputs: Vec<Rc<str>>,
     /// The commands whose output it may read.
@@ -214,6 +216,7 @@ impl Reader {
             words: Vec::new(),
             starts: Starts::default(),
             writes: Vec::new(),
+            reads: Vec::new(),
             inputs: Vec::new(),
             fed_by: Vec::new(),
             prints: None,
@@ -243,7 +246,10 @@ impl Reader {
             let word = match input {
                 Input::Text(word) => word,
                 Input::Document(id) => &syntax.documents[*id],
-                Input::File(_) => continue,
+                Input::File(word) => {
+                    run.reads.extend(self.variables.expand(word, &printed));
+                    continue;
+                }
             };
             fed_by.extend(Word::outputs(word));
             run.fed_by.extend(self.variables.sources(word));

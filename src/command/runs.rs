@@ -288,12 +288,16 @@ impl Met<'_> {
         words.chain(inputs)
     }
 
-    /// Returns the paths that the words behind the program may name.
+    /// Returns the paths that the words behind the program may name, and those of its input. The word that may be what a pattern
+    /// wants is none.
     pub(crate) fn paths(&self) -> Vec<Path> {
         let program = self.run.words[self.program].known().map_or("", base_name);
         let options = Options::new(program, self.words());
         let mut paths = Vec::new();
-        for (_, word, role) in options.each() {
+        for (place, word, role) in options.each() {
+            if self.unknown == Some(self.program + 1 + place) && !word.is_list {
+                continue;
+            }
             for value in &word.values {
                 if !matches!(role, Role::Option | Role::End) {
                     paths.push(path(self.run, &self.run.directory, word, value));
@@ -302,6 +306,11 @@ impl Met<'_> {
                     paths.push(path(self.run, &self.run.directory, word, value));
                 }
             }
+        }
+        for word in &self.run.reads {
+            let values = word.values.iter();
+            paths
+                .extend(values.map(|value| path(self.run, &self.run.shell_directory, word, value)));
         }
         paths
     }

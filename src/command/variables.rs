@@ -244,6 +244,7 @@ impl Variables {
             None => vec![match name {
                 "HOME" => "~".to_owned(),
                 "PWD" => ".".to_owned(),
+                "TMPDIR" => "/tmp".to_owned(),
                 _ => ANY.to_string(),
             }],
         }

@@ -259,6 +259,10 @@ impl<'a> Writer<'a> {
         let operands = self.options.operands();
         let is_subcommand =
             |word: &&Arg| matches!(word.known(), Some("checkout" | "restore" | "rm" | "mv"));
+        // `git rm --cached` leaves the file.
+        if self.has_word("--cached") {
+            return;
+        }
         if let Some(place) = operands.iter().position(is_subcommand) {
             self.add_all(&operands[place + 1..]);
         }

@@ -79,12 +79,16 @@ fn common(one: &[Part], other: &[Part]) -> Option<usize> {
 
 /// Completes a row from the one before it, and from its own beginning.
 fn spread(row: &mut [bool], before: Option<(Part, &[bool])>, other: &[Part]) {
+    // Whether a part begins here, and is not one that goes on.
+    let mut begins = row[0];
     for (at, theirs) in other.iter().enumerate() {
         let reached = match before {
             // The star takes this character too.
             Some((Part::Star | Part::Directories, _)) => row[at],
             Some((ours, before)) => match theirs {
-                Part::Star | Part::Directories => before[at] || before[at + 1],
+                Part::Star => before[at] || before[at + 1],
+                // It ends behind a slash alone.
+                Part::Directories => before[at] && matches!(ours, Part::One('/') | Part::Any),
                 Part::OfName => {
                     let begins = before[at] && !(begins_name(other, at) && ours == Part::One('.'));
                     (begins || before[at + 1]) && ours != Part::One('/')
@@ -101,8 +105,12 @@ fn spread(row: &mut [bool], before: Option<(Part, &[bool])>, other: &[Part]) {
             }
             theirs => *theirs == Part::OfName,
         };
-        let is_empty = may_be_empty && row[at];
-        row[at + 1] |= reached || is_empty;
+        let is_empty = may_be_empty && begins;
+        if let (Part::Directories, Some((Part::One(_) | Part::Any, before))) = (theirs, before) {
+            row[at] |= before[at];
+        }
+        begins = row[at + 1] || reached || is_empty;
+        row[at + 1] = begins;
     }
 }
 
@@ -174,6 +182,10 @@ mod tests {
             ("a/x", "a\u{1}", false),
             ("b/.env", "b/\u{1}.env", false),
             ("env", "\u{1}env", true),
+            ("*.pfx", "a/**/x", false),
+            ("*.pfx", "a/**/x.pfx", true),
+            ("a/b/c.d", "a/**/c.\u{1}", true),
+            ("a/c.d", "a/**/c.\u{1}", true),
             ("ab", "ab\u{1}", true),
         ] {
             assert_eq!(meet(one, other), expected, "{one} {other}");

@@ -269,12 +269,32 @@ impl PathTest {
                     .trim_matches(['*', STAR_OF_NAME, '?', '/'])
                     .is_empty() =>
             {
-                self.may_match_below(name, &format!("{search}/**"), value, |glob| {
-                    !glob.fixed.is_empty()
-                })
+                self.may_find_directory(name, search, value)
             }
             _ => Ok(false),
         }
+    }
+
+    /// Returns whether a pattern in a directory may find the directory in which a glob begins, or one above that.
+    fn may_find_directory(
+        &self,
+        name: &Name,
+        search: &str,
+        value: &PathValue<'_>,
+    ) -> Result<bool, Unknown> {
+        let below = format!("{}/{search}", escaped(name.absolute.trim_end_matches('/')));
+        for glob in self.globs.iter().filter(|glob| !glob.fixed.is_empty()) {
+            let mark = glob.text.find(['*', '?', '[']).unwrap_or(glob.text.len());
+            for text in value.absolute(glob) {
+                let fixed = &text[..text.len() - (glob.text.len() - mark)];
+                for (slash, _) in fixed.match_indices('/') {
+                    if value.at.meets(&fixed[..slash], &below)? {
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Returns whether one of the chosen globs may match something that `glob` matches in a directory.

@@ -90,6 +90,9 @@ const COMMAND: &str = "/tool_args/command";
 const ELSEWHERE: &str =
     "`runs_only` is read at `/tool_args/command` alone, the command of a shell tool";
 
+/// Places to which a command writes that are no files.
+const NO_FILES: [&str; 4] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
+
 /// The arguments beside a command that do not change what it does.
 const HARMLESS: [&str; 3] = ["command", "description", "timeout"];
 
@@ -381,8 +384,10 @@ fn command_answers(
             let is_directory = |value: &PathValue<'_>| Answers::is(value.is_directory());
             let each = targets.iter().map(|target| {
                 let answers = match &target.path {
-                    // What is thrown away is in no file.
-                    command::Path::Known(path) if path == "/dev/null" => return Answers::is(false),
+                    // What is thrown away or shown is in no file.
+                    command::Path::Known(path) if NO_FILES.contains(&path.as_str()) => {
+                        return Answers::is(false);
+                    }
                     // Of ordinary commands, more than one in a hundred writes to a file in a variable.
                     command::Path::Unknown { ending, .. } if ending.is_empty() => {
                         return Answers::is(false);

@@ -26,6 +26,7 @@ fn a_guard_of_what_runs_means_what_it_says() {
     let table = json!({"runs": "psql", "with": {"regex": "(?i)drop table"}});
     let outside = json!({"runs": "rm -r", "paths": "outside"});
     let secret = json!({"runs": "rm", "paths": ["secrets/**"]});
+    let cat = json!({"runs": "cat", "paths": ["**/.env"]});
     let env = json!({"writes": ["**/.env", ".env"]});
     std::fs::create_dir(world.path("copies")).unwrap();
     for (condition, command, expected) in [
@@ -87,6 +88,19 @@ fn a_guard_of_what_runs_means_what_it_says() {
         (&outside, "rm -rf /tmp/* build/*", false),
         (&outside, "X=$(mktemp -d); rm -rf \"$X\"", false),
         (&outside, "env -C /etc rm -rf x", true),
+        (&outside, "rm -rf \"$TMPDIR/x\"", false),
+        // An unknown word is an option or a path, not both.
+        (&outside, "rm -f $X", false),
+        (&cat, "cat < .env", true),
+        (&cat, "cat < $PWD/a", false),
+        (&env, "find src -name env -delete", false),
+        (&secret, "find . -name '*.pyc' -exec rm {} +", true),
+        (
+            &json!({"writes": ".claude/commands/*.md"}),
+            "find . -name '*.pyc' -delete",
+            false,
+        ),
+        (&secret, "find . -name 's*' -exec rm -r {} +", true),
         (&json!({"writes": "**"}), "ls > x", true),
         (
             &json!({"writes": ["**", "/dev/*"]}),
