@@ -104,6 +104,15 @@ impl<'e> Compared<'e> {
         self.is_in(&matches, expression, (text, ignores_case))
     }
 
+    /// Returns whether a text that no other hook asks for has an expression.
+    pub(super) fn has_alone(&self, expression: &Expression, text: &str) -> Result<bool, Unknown> {
+        let expressions = self.expressions.as_ref().ok_or(NOT_COMPILED)?;
+        match expressions.has_alone(expression, text, &self.budget) {
+            Some(has) => has,
+            None => self.has_once(expression, text, false),
+        }
+    }
+
     fn find(&self, text: &str, ignores_case: bool) -> Matches {
         let expressions = self.expressions.as_ref();
         let find = |all: &Arc<Expressions>| all.find(text, ignores_case);

@@ -36,6 +36,9 @@ const MOST_RESETS: usize = 3;
 /// The longest text, in bytes, that is tested.
 const LONGEST_TEXT: usize = 1024 * 1024;
 
+/// The longest text, in bytes, that is tested by one expression alone.
+const LONGEST_ALONE: usize = 4096;
+
 /// The most bytes of texts that are read again for one expression alone, together for an event.
 const MOST_ALONE: usize = 16 * 1024 * 1024;
 
@@ -188,15 +191,34 @@ impl Expressions {
             Matches::AtMost(set) if !is_in(set) => Ok(false),
             Matches::AtMost(_) => {
                 budget.take(text)?;
-                let mut compiled = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
-                let regex = compiled
-                    .entry((number, ignores_case))
-                    .or_insert_with(|| expression.compiled_alone(ignores_case))
-                    .clone();
-                drop(compiled);
+                let regex = self.alone(expression, number, ignores_case);
                 regex.map(|regex| regex.is_match(text)).ok_or(GAVE_UP)
             }
         }
+    }
+
+    /// Returns whether a short text has an expression, tested by that alone: to make the automaton of all would take longer. None
+    /// for other texts, if the automaton is made already, and if the expression is too large.
+    pub(super) fn has_alone(
+        &self,
+        expression: &Expression,
+        text: &str,
+        budget: &Budget,
+    ) -> Option<Result<bool, Unknown>> {
+        if text.len() > LONGEST_ALONE || self.exact[0].get().is_some() {
+            return None;
+        }
+        let number = *self.numbers.get(expression)?;
+        let regex = self.alone(expression, number, false)?;
+        Some(budget.take(text).map(|()| regex.is_match(text)))
+    }
+
+    fn alone(&self, expression: &Expression, number: usize, ignores_case: bool) -> Option<Regex> {
+        let mut compiled = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
+        let regex = compiled
+            .entry((number, ignores_case))
+            .or_insert_with(|| expression.compiled_alone(ignores_case));
+        regex.clone()
     }
 
     /// Returns the reason why an expression cannot be used, if a search has shown it.

@@ -356,7 +356,7 @@ fn command_answers(
     };
     match test {
         CommandTest::Runs(runs) => {
-            let has = |expression: &Expression, text: &str| at.has_once(expression, text, false);
+            let has = |expression: &Expression, text: &str| at.has_alone(expression, text);
             runs.answers(&at.commands(text), has, names)
         }
         CommandTest::RunsOnly(only) => match at.event.tool_name.as_deref() {
