@@ -110,7 +110,7 @@ fn check_program(program: &str, rest: &[&str]) -> Result<(), String> {
         let names = std::iter::once(&name).chain(rest).copied();
         let names: Vec<_> = names.filter(|name| !name.is_empty()).collect();
         return Err(format!(
-            "`{program}` is not a program; for each command but these write {{\"not\": {{\"runs\": \"{}\"}}}}",
+            "`{program}` is not a program; for each command but these write {{\"not\": {{\"runs_only\": \"{}\"}}}}",
             names.join(" ")
         ));
     }

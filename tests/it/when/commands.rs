@@ -358,7 +358,7 @@ fn conditions_on_commands_are_read_and_written() {
         (json!({"paths": "a"}), "`paths` stands beside `runs`"),
         (
             json!({"runs": "! git"}),
-            "write {\"not\": {\"runs\": \"git\"}}",
+            "write {\"not\": {\"runs_only\": \"git\"}}",
         ),
         (json!({"runs": "rm -rf*"}), "write `-rf`"),
         (json!({"runs": "git 'a b'", "x": 1}), "found `x`"),
