@@ -77,31 +77,18 @@ pub(super) fn fit(side: &Side, words: &[Arg], program: usize) -> Option<Fit> {
     if side.without.iter().any(|option| view.has_certainly(option)) {
         return None;
     }
-    let mut next = 0;
+    let places = view.places(&side.parts)?;
     let mut doubts: Vec<usize> = Vec::new();
-    for part in &side.parts {
-        let place = match part {
-            Part::Options(options) => view.find_options(options),
-            Part::Subcommand(globs) => view.find_subcommand(globs),
-            Part::Word(globs) => view.find_word(globs, next),
-        };
-        if !matches!(part, Part::Options(_)) {
-            next = place.at + 1;
+    for Place { at, .. } in places.iter().filter(|place| place.fit == Match::Perhaps) {
+        unknown.get_or_insert(view.first + at);
+        // `git "$@"` has all words of a command. Any other unknown word is one of them.
+        if !is_in_variable && view.options.words[*at].is_list {
+            continue;
         }
-        match place.fit {
-            Match::No => return None,
-            Match::Perhaps => {
-                // `git "$@"` has all words of a command. Any other unknown word is one of them.
-                if is_in_variable || !view.options.words[place.at].is_list {
-                    if doubts.contains(&place.at) {
-                        return None;
-                    }
-                    doubts.push(place.at);
-                }
-                unknown.get_or_insert(view.first + place.at);
-            }
-            Match::Yes => {}
+        if doubts.contains(at) {
+            return None;
         }
+        doubts.push(*at);
     }
     // `$CC $FLAGS` could be any command, and `rm $FILES` have any options and words: they are none.
     let most = match side.parts.len() {
@@ -119,6 +106,27 @@ impl<'a> View<'a> {
             first: program + 1,
             options: Options::new(name, arguments(words, program)),
         }
+    }
+
+    /// Returns the place of each part, or none if one has none.
+    fn places(&self, parts: &[Part]) -> Option<Vec<Place>> {
+        let mut next = 0;
+        let mut places = Vec::with_capacity(parts.len());
+        for part in parts {
+            let place = match part {
+                Part::Options(options) => self.find_options(options),
+                Part::Subcommand(globs) => self.find_subcommand(globs),
+                Part::Word(globs) => self.find_word(globs, next),
+            };
+            if place.fit == Match::No {
+                return None;
+            }
+            if !matches!(part, Part::Options(_)) {
+                next = place.at + 1;
+            }
+            places.push(place);
+        }
+        Some(places)
     }
 
     fn words(&self) -> impl Iterator<Item = (usize, &'a Arg, Role)> {
