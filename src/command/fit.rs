@@ -153,7 +153,7 @@ impl<'a> View<'a> {
     fn find_word(&self, globs: &[Glob], from: usize) -> Place {
         let mut best = NOWHERE;
         for (at, word, role) in self.words().skip(from) {
-            if matches!(role, Role::Option | Role::Value | Role::End) {
+            if matches!(role, Role::Option | Role::End) {
                 continue;
             }
             best = best.or(Place {

@@ -307,10 +307,16 @@ impl Met<'_> {
                 }
             }
         }
+        // What is not known of an input, and a device, are no files that it names.
+        let is_named = |path: &Path| match path {
+            Path::Known(path) => !path.starts_with("/dev/"),
+            Path::Below { .. } => true,
+            Path::Unknown { .. } => false,
+        };
         for word in &self.run.reads {
             let values = word.values.iter();
-            paths
-                .extend(values.map(|value| path(self.run, &self.run.shell_directory, word, value)));
+            let files = values.map(|value| path(self.run, &self.run.shell_directory, word, value));
+            paths.extend(files.filter(is_named));
         }
         paths
     }

@@ -100,6 +100,24 @@ impl Word {
         })
     }
 
+    /// The commands whose output is the whole word, in quotes or not.
+    pub(super) fn only_output(&self) -> Option<&Range<usize>> {
+        let has_text =
+            |piece: &&Piece| !matches!(piece, Piece::Text { text, .. } if text.is_empty());
+        let mut pieces = self.pieces.iter().filter(has_text);
+        match (pieces.next(), pieces.next()) {
+            (
+                Some(Piece::Output {
+                    commands,
+                    is_file: false,
+                    ..
+                }),
+                None,
+            ) => Some(commands),
+            _ => None,
+        }
+    }
+
     /// Reads `NAME=value` and `NAME+=value`.
     pub(super) fn assignment(&self) -> Option<Assignment> {
         let Some(Piece::Text {

@@ -151,14 +151,8 @@ impl Variables {
                 variable.add_source(source);
             }
         }
-        if let ([Word { pieces, .. }], false) = (&assignment.words[..], assignment.adds)
-            && let [
-                Piece::Output {
-                    commands,
-                    is_file: false,
-                    ..
-                },
-            ] = &pieces[..]
+        if let ([word], false) = (&assignment.words[..], assignment.adds)
+            && let Some(commands) = word.only_output()
         {
             let variable = self.variables.entry(assignment.name.clone()).or_default();
             if !variable.has_too_many() {

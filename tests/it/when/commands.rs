@@ -93,6 +93,9 @@ fn a_guard_of_what_runs_means_what_it_says() {
         (&outside, "rm -f $X", false),
         (&cat, "cat < .env", true),
         (&cat, "cat < $PWD/a", false),
+        (&cat, "cat < \"$X\"", false),
+        (&outside, "rm -rf build < /dev/null", false),
+        (&outside, "T=\"$(mktemp -d)\"; rm -rf \"$T\"", false),
         (&env, "find src -name env -delete", false),
         (&secret, "find . -name '*.pyc' -exec rm {} +", true),
         (
