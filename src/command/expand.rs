@@ -112,7 +112,7 @@ fn braces(text: &str, arg: &Arg, bytes_left: &mut usize) -> Vec<Arg> {
             ..Arg::default()
         });
     }
-    // Which of them is the program depends on the shell.
+    // The shell decides which of them is the program.
     if words.len() > 1 {
         args[0].names = words;
     }

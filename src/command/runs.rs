@@ -307,7 +307,7 @@ impl Met<'_> {
                 }
             }
         }
-        // What is not known of an input, and a device, are no files that it names.
+        // An input that is not known, and a device, are no files that the command names.
         let is_named = |path: &Path| match path {
             Path::Known(path) => !path.starts_with("/dev/"),
             Path::Below { .. } => true,
@@ -343,7 +343,7 @@ pub(super) fn path(run: &Run, directory: &Directory, word: &Arg, value: &str) ->
     let Some(mark) = path.find(is_mark) else {
         return Path::Known(path);
     };
-    // What stands before the mark is a directory up to a slash.
+    // The text before the mark is a directory up to its last slash.
     let (directory, pattern) = match path[..mark].rfind('/') {
         Some(slash) => (&path[..=slash], &path[slash + 1..]),
         None => ("./", &*path),

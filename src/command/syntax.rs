@@ -202,7 +202,7 @@ pub(super) struct Simple {
     pub(super) shell: usize,
 }
 
-/// What joins a command or a group to the one before it.
+/// The operator that joins a command or a group to the one before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) enum Join {
     /// `;`, a line end, a keyword, or nothing before it.

@@ -208,7 +208,7 @@ impl Argument {
 
     fn is_met_by_line(&self, line: &str) -> bool {
         let (text, first) = (plain(line.trim_end_matches('\0')), &self.pieces[0]);
-        // What is not known may be the rest of the rule.
+        // An unknown end may be the rest of the rule.
         let may_go_on =
             || first.starts_with(&text) || self.pieces.len() > 1 && text.starts_with(first);
         self.begins(&text) || line.ends_with('\0') && may_go_on()

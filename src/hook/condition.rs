@@ -361,7 +361,7 @@ fn other_keys(value: Node<'_, '_>) -> String {
 /// The conditions on what a command does.
 const OF_COMMANDS: [&str; 3] = ["runs", "writes", "runs_only"];
 
-/// What a condition `runs` may have beside it.
+/// The keys that may stand beside `runs`.
 const BESIDE_RUNS: [&str; 2] = ["with", "paths"];
 
 /// Reads a condition on what a command does; none if the object has none of its keys.

@@ -79,7 +79,7 @@ fn common(one: &[Part], other: &[Part]) -> Option<usize> {
 
 /// Completes a row from the one before it, and from its own beginning.
 fn spread(row: &mut [bool], before: Option<(Part, &[bool])>, other: &[Part]) {
-    // Whether a part begins here, and is not one that goes on.
+    // True if a part begins here, and does not go on from before.
     let mut begins = row[0];
     for (at, theirs) in other.iter().enumerate() {
         let reached = match before {
@@ -216,7 +216,7 @@ mod tests {
         let left = Cell::new(10);
         assert_eq!(meets("d/*bc", "d/abc", &left), Some(true));
         assert_eq!(meets("d/*bc", "d/abc", &left), None);
-        // What differs in a directory takes no steps.
+        // Globs in different directories take no steps.
         assert_eq!(meets("src/*bc", "abc/**", &left), Some(false));
     }
 

@@ -263,7 +263,7 @@ impl PathTest {
         }
         match value.search {
             Some(search) if self.may_match_below(name, search, value, |_| true)? => Ok(true),
-            // What is found may be a directory.
+            // A file that is found may be a directory.
             Some(search)
                 if !search
                     .trim_matches(['*', STAR_OF_NAME, '?', '/'])

@@ -61,7 +61,7 @@ impl<'e> PathArgument<'e> {
             if index > 0 {
                 glob += "**";
             }
-            // Of three stars, the last one is within the two.
+            // The third of three stars adds nothing to the two.
             let part = if index > 0 {
                 part.trim_start_matches('*')
             } else {

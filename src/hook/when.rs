@@ -347,7 +347,7 @@ fn command_answers(
         asked.map_or_else(Answers::unknown, |asked| at_path(&asked, at, &root, test))
     };
     let names = |paths: &Paths, path: &command::Path| match (paths, path) {
-        // What lies in a directory lies where that does, and `/tmp/*` in a temporary one.
+        // A file lies where its directory does: `/tmp/*` lies in a temporary one.
         (Paths::Outside, command::Path::Below { directory, pattern }) => {
             let path = command::Path::Known(format!("{directory}{pattern}"));
             answers_at(&path, &|value| paths.answers(value))
@@ -384,7 +384,7 @@ fn command_answers(
             let is_directory = |value: &PathValue<'_>| Answers::is(value.is_directory());
             let each = targets.iter().map(|target| {
                 let answers = match &target.path {
-                    // What is thrown away or shown is in no file.
+                    // Output that is thrown away or shown is in no file.
                     command::Path::Known(path) if NO_FILES.contains(&path.as_str()) => {
                         return Answers::is(false);
                     }
