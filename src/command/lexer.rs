@@ -454,9 +454,9 @@ impl<'a> Lexer<'a> {
             name => name,
         };
         let rest = self.rest();
-        let is_list = rest.starts_with("[@]") || rest.starts_with("[*]") || name == "@";
-        let is_whole = |rest: &str| rest.starts_with('}');
-        let is_plain = has_value && (is_whole(rest) || is_list && is_whole(&rest[3..]));
+        let after_index = rest.strip_prefix("[@]").or(rest.strip_prefix("[*]"));
+        let is_list = after_index.is_some() || name == "@";
+        let is_plain = has_value && after_index.unwrap_or(rest).starts_with('}');
         self.variable(name, is_quoted, is_plain);
         if let Some(Piece::Variable { is_list: list, .. }) = self.word().pieces.last_mut() {
             *list = is_list;

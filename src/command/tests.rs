@@ -419,6 +419,8 @@ mod properties {
             4 => proptest::sample::select(&HOSTILE[..]).prop_map(str::to_owned),
             4 => "[a-z -]{1,4}",
             2 => "[{}()<>|&;\"'`$\\\\#!*?~=\\n ]{1,3}",
+            1 => "[$]\\{?[a@*#!:]{0,2}[\\[-]?",
+            2 => "[é🌀]",
             1 => any::<String>(),
         ];
         proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
