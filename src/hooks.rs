@@ -255,6 +255,13 @@ impl HooksBuilder {
         self
     }
 
+    /// Makes the report also name the cases of entries that do not hold.
+    #[cfg(feature = "cli")]
+    pub(crate) fn testing_cases(mut self) -> Self {
+        self.config = self.config.testing_cases();
+        self
+    }
+
     /// Checks a condition only when its hook is about to run, and does not look for probable mistakes. Both take longer than
     /// the rest of a load, and a program that fires one event and ends shows neither.
     #[cfg(feature = "cli")]

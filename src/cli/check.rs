@@ -9,7 +9,7 @@ use crate::cli::args::Check;
 use crate::cli::draw::{Texts, drawn};
 use crate::cli::files::named;
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
-use crate::config::{Severity, TrustPolicy};
+use crate::config::Severity;
 use crate::{Hooks, LoadReport};
 
 /// The output of `forge-hooks check`.
@@ -28,7 +28,7 @@ const STANDARD_INPUT: &str = "standard input";
 pub(crate) fn run(args: &Check, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     let mut report = CheckOutput::default();
     if args.files.is_empty() {
-        let hooks = context.load_under(TrustPolicy::Everything)?;
+        let hooks = context.load_to_check()?;
         report.all = LoadReport::clone(&hooks.report());
         if report.all.files.is_empty() && report.all.is_ok() {
             return Err(no_file(context, &hooks));

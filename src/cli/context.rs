@@ -49,6 +49,12 @@ impl Context<'_> {
         Ok(self.selected()?.trust(policy).load())
     }
 
+    /// Loads the hooks of the selected files, whether they are approved or not, and tests their cases.
+    pub(crate) fn load_to_check(&self) -> Result<Hooks, CommandError> {
+        let builder = self.selected()?.testing_cases();
+        Ok(builder.trust(TrustPolicy::Everything).load())
+    }
+
     /// Loads the hooks that another agent would run: those of its own files, and of these files and plugins.
     pub(crate) fn load_as(
         &self,

@@ -191,6 +191,9 @@ fn details(hook: &Hook) -> Vec<(&'static str, String)> {
         let what = if hook.answers() { "answer" } else { "command" };
         all.push((what, first.unwrap_or(command)));
     }
+    if let Some([matches, passes]) = hook.count_of_cases() {
+        all.push(("cases", format!("{matches} that match, {passes} that pass")));
+    }
     all.extend(inherited(hook).map(|names| ("inherits", names)));
     all.extend(hook.may_in_words().map(|rights| ("may", rights)));
     all.extend(hook.reach().map(|reach| ("sandbox", reach)));

@@ -14,7 +14,8 @@ use crate::trust::Approved;
 
 impl HookConfig {
     /// Checks a file without registering anything. Reports the same problems as
-    /// [`load_into`](HookConfig::load_into), for a program that shows them. Scripts with a relative path are only
+    /// [`load_into`](HookConfig::load_into), for a program that shows them, and as errors the cases of entries that do not
+    /// hold. Scripts with a relative path are only
     /// checked for a project's own file, since the directory is unknown for others. With `with_other_agents`, a hooks file
     /// of another agent, recognized by its directory or by its object `hooks`, is read as that agent reads it, unless this
     /// profile has its own file there.
@@ -27,7 +28,8 @@ impl HookConfig {
         let mut report = LoadReport::default();
         let text = file::read(path).ok().flatten();
         let form = self.form_of(path, text.as_ref().map(|file| &*file.text), &mut report);
-        let loaded = self.checks(true).nothing(path, Owner::User);
+        let mut loaded = self.checks(true).nothing(path, Owner::User);
+        loaded.tests_cases = is_compiled;
         match sources::read(loaded, &*form, &self.vocabulary, is_compiled) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
@@ -53,7 +55,7 @@ impl HookConfig {
         let mut report = LoadReport::default();
         let form = self.form_of(name, Some(text), &mut report);
         let mut loaded = Loaded::nothing(name, Owner::User);
-        loaded.checks_scripts = true;
+        (loaded.checks_scripts, loaded.tests_cases) = (true, true);
         form.read(text, &self.vocabulary, true, &mut loaded);
         loaded.add_to(&mut report);
         report

@@ -39,6 +39,8 @@ pub(crate) struct Loaded {
     pub(super) owner: Owner,
     /// True if the scripts of the file's hooks are checked: whether they can run.
     pub(crate) checks_scripts: bool,
+    /// True if the cases of entries are tested.
+    pub(super) tests_cases: bool,
     /// True if conditions of hooks that may never run are checked, and probable mistakes are reported.
     pub(super) checks_all: bool,
     /// The user's files of hooks that the host reads.
@@ -114,6 +116,7 @@ impl Loaded {
             path: path.into(),
             owner,
             checks_scripts: false,
+            tests_cases: false,
             checks_all: true,
             users_files: Arc::default(),
             bytes: 0,

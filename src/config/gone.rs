@@ -94,11 +94,11 @@ fn are_among(before: &[Arc<Hook>], guards: &[Arc<Hook>]) -> Vec<bool> {
     let places: HashSet<_> = guards.iter().map(|hook| place_of(hook)).collect();
     // The keys are computed on demand, since most loads do not need them.
     let definitions = LazyCell::new(|| {
-        let all = guards.iter().map(|hook| hook.to_json().to_string());
+        let all = guards.iter().map(|hook| hook.behavior().to_string());
         all.collect::<HashSet<String>>()
     });
     let is_there = |hook: &Arc<Hook>| {
-        places.contains(&place_of(hook)) || definitions.contains(&hook.to_json().to_string())
+        places.contains(&place_of(hook)) || definitions.contains(&hook.behavior().to_string())
     };
     before.iter().map(is_there).collect()
 }

@@ -187,6 +187,7 @@ impl HookConfig {
         };
         sources::Checks {
             vocabulary: &self.vocabulary,
+            cases: self.tests_cases,
             scripts,
             checks_all: self.checks_all,
             users_files: users_files.into(),

@@ -119,6 +119,8 @@ pub struct HookConfig {
     approve_command: Option<String>,
     /// True if a load also checks the files that hooks need: their scripts, their interpreters, programs in `PATH`.
     checks_scripts: bool,
+    /// True if a load tests the cases of entries.
+    tests_cases: bool,
     /// True if a load checks the conditions of hooks that may never run, and reports probable mistakes.
     checks_all: bool,
     /// The sandbox of a project's hooks, if they run in one.
@@ -153,6 +155,7 @@ impl HookConfig {
             vocabulary: Vocabulary::known(),
             approve_command: None,
             checks_scripts: false,
+            tests_cases: false,
             checks_all: true,
             project_sandbox: None,
         }
@@ -209,6 +212,13 @@ impl HookConfig {
     #[cfg(feature = "cli")]
     pub(crate) fn checking_scripts(mut self) -> Self {
         self.checks_scripts = true;
+        self
+    }
+
+    /// Makes loads test the cases of entries, as `check` does.
+    #[cfg(feature = "cli")]
+    pub(crate) fn testing_cases(mut self) -> Self {
+        self.tests_cases = true;
         self
     }
 

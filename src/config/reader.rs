@@ -11,8 +11,8 @@ use super::known_elsewhere::{help_for_key, is_condition_elsewhere, program_of_ev
 use super::sources::Form;
 use crate::events::{Vocabulary, meant_by, nearest};
 use crate::hook::{
-    Fault, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, Unusable, is_key, keys, nearest_key,
-    place_of,
+    CASES, Fault, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, Unusable, is_key, keys,
+    nearest_key, place_of,
 };
 use crate::json::{Member, Node, Positions, Readable, parse_object, readable};
 use crate::lint::{self, Host};
@@ -222,10 +222,23 @@ impl Reader<'_> {
                 let place = place_of(entry, problem.key.as_deref().unwrap_or_default());
                 self.file.report(Some(index), problem.at(place));
             }
+            self.check_cases(index, &hook, entry);
         }
         let hook = Arc::new(hook);
         self.file.add(Arc::clone(&hook), false, start);
         hook
+    }
+
+    /// Reports mistakes in the cases of an entry, which leave the entry usable. A check also tests them.
+    fn check_cases(&mut self, index: usize, hook: &Hook, entry: Node<'_, '_>) {
+        let tests = self.file.loaded.tests_cases;
+        for fault in hook.faults_of_cases(entry, tests) {
+            let mut problem = problem_of(entry, &fault);
+            if !tests {
+                problem.severity = Severity::Warning;
+            }
+            self.file.report(Some(index), problem);
+        }
     }
 
     /// Reports the reasons why an entry cannot be used, and returns the first problem.
@@ -299,7 +312,7 @@ fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Pro
 
 /// Returns whether a file may have this key besides `hooks`.
 fn is_known(key: &str) -> bool {
-    matches!(key, "disable" | "$schema") || is_note(key)
+    matches!(key, "disable" | "$schema" | "pack") || is_note(key)
 }
 
 /// Returns whether the key is a note for people.
@@ -354,7 +367,7 @@ fn unknown_keys<'t, 'a>(entry: Node<'t, 'a>) -> impl Iterator<Item = Member<'t, 
 
 /// Returns whether a key is probably one of ours with a typo, or has the meaning of one.
 fn may_be_ours(key: &str) -> bool {
-    keys().any(|known| is_typo(key, known))
+    keys().any(|known| known != CASES && is_typo(key, known))
         || nearest_key(key) == Some("sandbox")
         || is_condition_elsewhere(key)
 }

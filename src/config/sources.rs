@@ -84,6 +84,8 @@ pub(super) struct Checks<'a> {
     pub(super) vocabulary: &'a Vocabulary,
     /// True if scripts and `PATH` are checked.
     pub(super) scripts: bool,
+    /// True if the cases of entries are tested.
+    pub(super) cases: bool,
     /// True if conditions of hooks that may never run are checked, and probable mistakes are reported.
     pub(super) checks_all: bool,
     /// The user's files of hooks that the host reads.
@@ -95,6 +97,7 @@ impl Checks<'_> {
     pub(super) fn nothing(&self, path: &Path, owner: Owner) -> Loaded {
         Loaded {
             checks_scripts: self.scripts,
+            tests_cases: self.cases,
             checks_all: self.checks_all,
             users_files: Arc::clone(&self.users_files),
             ..Loaded::nothing(path, owner)

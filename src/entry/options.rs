@@ -4,7 +4,10 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use serde_json::Value;
 
 use super::may::May;
 use super::parts::{FailurePolicy, Reads, Stdin};
@@ -29,6 +32,8 @@ pub(crate) struct Options {
     pub(crate) may: Vec<May>,
     /// The value of `enforce`. None counts as true.
     pub(crate) enforce: Option<bool>,
+    /// The examples of the hook, as they were read: no mistake in them makes the entry unusable.
+    pub(crate) cases: Option<Arc<Value>>,
 }
 
 impl Options {

@@ -34,6 +34,8 @@ pub(crate) struct Compared<'e> {
     pub(super) event: &'e HookEvent,
     /// The directory of hooks that have no project.
     working_dir: Option<&'e Path>,
+    /// False if no file is looked up.
+    looks: bool,
     /// None if no hook has a condition.
     expressions: Option<Arc<Expressions>>,
     /// The matches of each text, by its address, which lives as long as the event or the paths, and by letter case.
@@ -50,6 +52,7 @@ pub(crate) struct Compared<'e> {
 #[derive(Debug)]
 pub(super) struct Root {
     root: PathBuf,
+    looks: bool,
     base: OnceCell<Result<Base, Unknown>>,
     lookups: Lookups,
     paths: RefCell<HashMap<String, Result<Rc<Names>, Unknown>>>,
@@ -67,12 +70,21 @@ impl<'e> Compared<'e> {
         Self {
             event,
             working_dir,
+            looks: true,
             expressions,
             matches: RefCell::default(),
             budget: Budget::default(),
             commands: RefCell::default(),
             steps: Cell::new(MOST_STEPS),
             roots: RefCell::default(),
+        }
+    }
+
+    /// Makes each path have only the names that it is written by, as in an empty directory.
+    pub(super) fn without_files(self) -> Self {
+        Self {
+            looks: false,
+            ..self
         }
     }
 
@@ -159,6 +171,7 @@ impl<'e> Compared<'e> {
         }
         let new = Rc::new(Root {
             root: root.into_owned(),
+            looks: self.looks,
             base: OnceCell::new(),
             lookups: Lookups::default(),
             paths: RefCell::default(),
@@ -187,6 +200,9 @@ impl Root {
     /// Returns the directories in which the paths of the event begin.
     pub(super) fn base(&self, event: &HookEvent) -> Result<&Base, Unknown> {
         let new = || {
+            if !self.looks {
+                return Base::as_written(&self.root, self.root.clone(), System::NATIVE);
+            }
             let context = event.context();
             let session = context.and_then(|context| context.field("cwd")?.as_str());
             let session = session.map(Path::new);
@@ -213,7 +229,7 @@ impl Root {
     /// Returns the place of a path below the root without links, if the path goes through one. The path is an author's, so what
     /// this costs does not depend on the event.
     pub(super) fn real(&self, path: &str, base: &Base) -> Option<String> {
-        if path.is_empty() {
+        if path.is_empty() || !self.looks {
             return None;
         }
         if let Some(cached) = self.real.borrow().get(path) {

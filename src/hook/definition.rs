@@ -113,6 +113,7 @@ impl Settings {
             self.options = Options {
                 name: self.options.name.take(),
                 description: std::mem::take(&mut self.options.description),
+                cases: self.options.cases.take(),
                 enforce: self.options.enforce,
                 ..Options::default()
             };

@@ -12,7 +12,7 @@ use super::canonical::{canonical, fnv1a};
 use super::condition::FOR_GUARDS;
 use super::definition::{Hook, Settings};
 use super::error::{BACKSPACE, EMPTY_ANSWER, Fault, HookError, LIKE_A_KEY};
-use super::keys::{self, Entry, KEYS, MOST_FAULTS, is_variable};
+use super::keys::{self, CASES, Entry, KEYS, MOST_FAULTS, is_variable};
 use crate::entry::{Decision, FailurePolicy, HookCommand, HookOutput, May, Stdin};
 use crate::events::{EventType, nearest};
 use crate::json::{Member, Node};
@@ -92,11 +92,20 @@ impl Hook {
         self.settings.to_json()
     }
 
+    /// Returns the entry without what changes no run of the hook: its cases.
+    pub(crate) fn behavior(&self) -> Value {
+        let mut entry = self.to_json();
+        if let Some(members) = entry.as_object_mut() {
+            members.remove(CASES);
+        }
+        entry
+    }
+
     /// Returns the fingerprint of the hook's definition and base directory, the same in every program. If two hooks have the
     /// same fingerprint, neither runs below the other.
     pub(crate) fn fingerprint(&self) -> u64 {
         *self.fingerprint.get_or_init(|| {
-            let definition = canonical(&self.to_json());
+            let definition = canonical(&self.behavior());
             let base = self.base_dir().map(|path| path.to_string_lossy());
             let base = base.iter().flat_map(|base| base.bytes());
             fnv1a(definition.bytes().chain([0]).chain(base))

@@ -43,13 +43,16 @@ pub(super) struct Key {
     pub(super) field: fn(&mut Entry) -> &mut dyn Setting,
 }
 
+/// The key of an entry's examples.
+pub(crate) const CASES: &str = "cases";
+
 const TEXT: &str = "a string";
 const FLAG: &str = "true or false";
 const TEXTS: &str = "a list of strings";
 
 /// All keys, in the order in which they are written.
 #[rustfmt::skip]
-pub(super) static KEYS: [Key; 22] = [
+pub(super) static KEYS: [Key; 23] = [
     Key::new("event", "a string (a comma separates patterns)", |entry| &mut entry.event),
     Key::new("when", "an object, as in {\"/tool_args/command\": \"git *\"}", |entry| &mut entry.when),
     Key::new("command", "a string (a program with its arguments is `args`)", |entry| &mut entry.command).of_process(),
@@ -72,6 +75,7 @@ pub(super) static KEYS: [Key; 22] = [
     Key::new("background", FLAG, |entry| &mut entry.options.background).of_process(),
     Key::new("resident", FLAG, |entry| &mut entry.options.resident).of_process(),
     Key::new("sandbox", "true, or an object with `read`, `write` and `network`", |entry| &mut entry.options.sandbox).of_process(),
+    Key::new(CASES, "an object with the lists `matches` and `passes`", |entry| &mut entry.options.cases),
 ];
 
 impl Key {
@@ -156,7 +160,7 @@ pub(super) fn read(object: Node<'_, '_>, faults: &mut Vec<Fault>) -> Entry {
 }
 
 /// The problem with a key that occurs twice.
-const TWICE: &str = "the key occurs twice";
+pub(super) const TWICE: &str = "the key occurs twice";
 
 /// The approximate limit for the faults of an entry: each further one takes a search in the entry.
 pub(super) const MOST_FAULTS: usize = 1000;
@@ -171,7 +175,8 @@ fn repeated<'t>(
     let (mut seen, mut twice) = (HashSet::new(), HashSet::new());
     for member in object.members() {
         let key = member.key;
-        if within.is_none() && !KEYS.iter().any(|known| known.name == key) {
+        // Cases change no run, so that no mistake in them makes an entry unusable.
+        if within.is_none() && (key == CASES || !KEYS.iter().any(|known| known.name == key)) {
             continue;
         }
         if !seen.insert(key) {
@@ -394,6 +399,18 @@ impl Setting for Option<Sandbox> {
 
     fn value_if_set(&self) -> Option<Value> {
         self.as_ref().map(|sandbox| json!(sandbox))
+    }
+}
+
+/// Kept as they are: `check` tests them.
+impl Setting for Option<Arc<Value>> {
+    fn set(&mut self, value: Node<'_, '_>, _: &str, _: &str) -> Result<(), Fault> {
+        *self = value.value().ok().map(Arc::new);
+        Ok(())
+    }
+
+    fn value_if_set(&self) -> Option<Value> {
+        self.as_deref().cloned()
     }
 }
 

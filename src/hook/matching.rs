@@ -155,7 +155,11 @@ impl Hook {
     }
 
     /// Returns the values of an event, for this hook alone.
-    fn compared<'e>(&self, event: &'e HookEvent, working_dir: Option<&'e Path>) -> Compared<'e> {
+    pub(super) fn compared<'e>(
+        &self,
+        event: &'e HookEvent,
+        working_dir: Option<&'e Path>,
+    ) -> Compared<'e> {
         let when = self.settings.when.iter().map(Arc::clone);
         Compared::with_expressions(event, working_dir, expressions_of(when.collect()))
     }

@@ -4,6 +4,7 @@
 
 mod answers;
 mod canonical;
+mod cases;
 mod command_test;
 mod compared;
 mod condition;
@@ -39,7 +40,7 @@ pub(crate) use error::{Fault, LIKE_A_KEY};
 pub use error::{HookError, KeyError};
 pub(crate) use expressions::no_expression;
 pub(crate) use interpreters::runs_file;
-pub(crate) use keys::is_variable;
+pub(crate) use keys::{CASES, is_variable};
 pub use source::HookSource;
 pub(crate) use source::{HOOKS_D, directory_of_hooks, is_beside_hooks};
 #[cfg(test)]

@@ -97,7 +97,8 @@ fn each_key_can_be_set_and_is_returned() {
     let answered = json!({"event": "a:b", "answer": answer});
     assert_eq!(answered, answering.to_json());
     let set = [returned, others, answered];
-    for key in keys() {
+    // Only a file has examples.
+    for key in keys().filter(|key| *key != CASES) {
         assert!(
             set.iter().any(|value| value.get(key).is_some()),
             "no setter of {key}"

@@ -17,6 +17,8 @@ const NO_DIRECTORY: Unknown = Cow::Borrowed("its directory is not known");
 #[derive(Debug)]
 pub(crate) struct Base {
     system: System,
+    /// False if each path has only the names that it is written by.
+    looks: bool,
     /// The root: as it was given, then without links.
     roots: Vec<String>,
     /// The directory of relative paths, as it was given: as text, and as a path, which need not be UTF-8.
@@ -69,28 +71,36 @@ impl Base {
         lookups: &Lookups,
     ) -> Result<Self, Unknown> {
         let path = directory.map_or_else(|| root.to_owned(), |directory| root.join(directory));
-        if is_too_long(&path) || is_too_long(root) {
-            return Err(LONG);
-        }
-        let mut roots = vec![absolute(root, system)?];
-        let text = absolute(&path, system)?;
+        let mut base = Self::as_written(root, path, system)?;
         let real = |path: &Path| -> Result<PathBuf, Unknown> {
             let path = links::without_parents(path, lookups)?;
             let mut walk = links::followed(Path::new(""), &path, lookups)?;
             Ok(walk.paths.pop().unwrap_or(path))
         };
-        let mut real_path = path.clone();
         if system.is_here() {
-            roots.push(absolute(&real(root)?, system)?);
-            roots.dedup();
-            real_path = real(&path)?;
+            base.looks = true;
+            base.roots.push(absolute(&real(root)?, system)?);
+            base.roots.dedup();
+            base.real = real(&base.path)?;
+        }
+        Ok(base)
+    }
+
+    /// Creates the base for paths that have no other names than those that they are written by: no file is looked up.
+    ///
+    /// # Errors
+    /// If the directories are not absolute.
+    pub(crate) fn as_written(root: &Path, path: PathBuf, system: System) -> Result<Self, Unknown> {
+        if is_too_long(&path) || is_too_long(root) {
+            return Err(LONG);
         }
         let home = home::home_dir().and_then(|home| absolute(&home, system).ok());
         Ok(Self {
             system,
-            roots,
-            text,
-            real: real_path,
+            looks: false,
+            roots: vec![absolute(root, system)?],
+            text: absolute(&path, system)?,
+            real: path.clone(),
             path,
             home,
         })
@@ -147,7 +157,7 @@ impl Base {
         let mut kind = Kind::Nothing;
         // The text may be no path, where `..` would hide a part of it.
         let mut paths = vec![unresolved, resolved];
-        if is_short && self.system.is_here() {
+        if is_short && self.looks {
             let walk = self.followed(&plain, lookups)?;
             tested = links::ignores_case(&walk.existing);
             kind = walk.kind();

@@ -75,7 +75,7 @@ impl ProjectApprovals {
         if !self.knows_project() {
             return None;
         }
-        let same = self.approved.get(&digest_of(&hook.to_json()))?;
+        let same = self.approved.get(&digest_of(&hook.behavior()))?;
         let source = source_of(hook);
         let of_file = same.iter().find(|approved| approved.source == source);
         of_file.or(same.first())
@@ -103,7 +103,7 @@ impl ProjectApprovals {
         hooks: impl Iterator<Item = &'a Hook>,
         whole: impl Fn(Hook, Option<&Value>) -> Option<Hook>,
     ) -> Vec<Hook> {
-        let present: HashSet<String> = hooks.map(|hook| digest_of(&hook.to_json())).collect();
+        let present: HashSet<String> = hooks.map(|hook| digest_of(&hook.behavior())).collect();
         let all = self.approved.values().filter_map(|same| same.first());
         let mut gone: Vec<&Approved> = all
             .filter(|approved| !present.contains(&approved.digest))

@@ -41,7 +41,7 @@ pub struct Approval {
 pub struct Approved {
     /// The hook as an entry of hooks.json, without values that are defaults.
     pub definition: Value,
-    /// The SHA-256 of that entry, which identifies the hook.
+    /// The SHA-256 of that entry without its `cases`, which identifies the hook.
     /// The order of keys and the form of numbers make no difference.
     pub digest: String,
     /// The hook's [label](Hook::label).
@@ -197,7 +197,7 @@ impl Approved {
         }
         let definition = hook.to_json();
         let approved = Self {
-            digest: digest_of(&definition),
+            digest: digest_of(&hook.behavior()),
             definition,
             label: hook.label().to_owned(),
             source: source_of(hook),
@@ -261,10 +261,12 @@ impl fmt::Display for Approved {
             source => writeln!(f, " ({}):", printable(source))?,
         }
         // The keys of a hook that can be read are in their usual order.
-        let entry = Hook::from_json(&self.definition);
+        let entry = Hook::from_json(&self.definition).map(Hook::with_true_cases);
         let text = match (
             &self.written,
-            entry.as_ref().map(serde_json::to_string_pretty),
+            entry
+                .as_ref()
+                .map(|(hook, _)| serde_json::to_string_pretty(hook)),
         ) {
             (Some(written), _) => {
                 let differs = Value::Object(self.differs_from(written));
@@ -276,7 +278,13 @@ impl fmt::Display for Approved {
         for line in text.lines() {
             writeln!(f, "  {}", printable(line))?;
         }
-        if let Ok(hook) = &entry {
+        if let Ok((hook, false_cases)) = &entry {
+            if *false_cases > 0 {
+                writeln!(
+                    f,
+                    "  Note: cases that do not hold are left out: {false_cases}"
+                )?;
+            }
             if let Some(may) = hook.may_in_words() {
                 writeln!(f, "  May: {may}")?;
             }

@@ -1,6 +1,7 @@
 //! Conditions on an event's data: which hooks run, and that the others cost nothing. How they are read
 //! and saved is in `files`; random spellings of paths are in `spellings`, searches in `directories`, and shell commands in `commands`.
 
+mod cases;
 mod commands;
 mod directories;
 mod files;
