@@ -95,6 +95,8 @@ mod logging;
 mod named;
 mod other_agents;
 pub mod outcome;
+#[cfg(feature = "cli")]
+mod packs;
 mod paths;
 pub mod pattern;
 mod pool;

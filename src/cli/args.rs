@@ -15,6 +15,7 @@ use clap_complete::Shell;
 use crate::bridge;
 use crate::cli::CommandError;
 use crate::compat::{self, Agent};
+use crate::packs::{PACKS, Pack};
 
 /// The program name in the texts of this file.
 const NAME: &str = "forge-hooks";
@@ -218,8 +219,8 @@ pub(crate) enum Command {
     List(List),
     /// Write a hooks file to start from; never overwrites a file.
     Init(Init),
-    /// Show hook templates, or add one to the project's file.
-    Templates(Templates),
+    /// Add packs of guards to your own hooks, or with --project to a project's; without names, list the packs.
+    Add(Add),
     /// Approve the project's hooks as they are now.
     Trust(Trust),
     /// Withdraw the approval of the project's hooks.
@@ -271,7 +272,7 @@ impl Command {
     /// Returns whether the command changes the user's or the project's files, or their approval.
     pub(crate) fn changes_the_usual_files(&self) -> bool {
         match self {
-            Self::Templates(templates) => templates.add,
+            Self::Add(add) => add.update || !add.packs.is_empty(),
             Self::Init(_) | Self::Trust(_) | Self::Untrust(_) => true,
             Self::Install(_) | Self::Uninstall(_) => true,
             _ => false,
@@ -512,15 +513,31 @@ pub(crate) struct Init {
 }
 
 #[derive(Args)]
-pub(crate) struct Templates {
-    /// The template [default: all].
-    pub(crate) name: Option<String>,
-    /// Add it to the project's file, after the existing hooks.
-    #[arg(long, requires = "name")]
-    pub(crate) add: bool,
-    /// With --add: use the user's file, not the project's.
-    #[arg(long, requires = "add")]
-    pub(crate) global: bool,
+pub(crate) struct Add {
+    /// The packs.
+    #[arg(value_name = "PACK", value_parser = PossibleValuesParser::new(PACKS.each_ref().map(|pack| pack.name)))]
+    pub(crate) packs: Vec<String>,
+    /// Show how the files differ from the packs of this program, and replace those that nobody has edited [default: all that
+    /// were added].
+    #[arg(long, conflicts_with = "remove")]
+    pub(crate) update: bool,
+    /// Remove the files of these packs, unless somebody has edited them.
+    #[arg(long, requires = "packs")]
+    pub(crate) remove: bool,
+    /// With --update: write without asking.
+    #[arg(long, short, requires = "update")]
+    pub(crate) yes: bool,
+}
+
+impl Add {
+    /// The packs, each once; all without a name.
+    pub(crate) fn packs(&self) -> Vec<&'static Pack> {
+        let is_named = |pack: &&Pack| self.packs.iter().any(|name| name == pack.name);
+        let packs = PACKS.iter();
+        packs
+            .filter(|pack| self.packs.is_empty() || is_named(pack))
+            .collect()
+    }
 }
 
 #[derive(Args)]

@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use crate::cli::args::Check;
 use crate::cli::draw::{Texts, drawn};
-use crate::cli::files::named;
+use crate::cli::files::{self, named};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
-use crate::config::Severity;
+use crate::config::{Problem, Severity};
+use crate::packs::{Content, Difference, Pack, Standing};
 use crate::{Hooks, LoadReport};
 
 /// The output of `forge-hooks check`.
@@ -37,6 +38,7 @@ pub(crate) fn run(args: &Check, context: &Context<'_>, terminal: &mut Terminal<'
     for file in &args.files {
         report.add(file, context, terminal)?;
     }
+    report.compare_packs(context);
     terminal.show(args.json, &report)?;
     let is_bad = args.strict && !report.all.problems.is_empty();
     Ok(Exit::fine_if(report.all.is_ok() && !is_bad))
@@ -79,6 +81,63 @@ impl CheckOutput {
         self.all.problems.extend(report.problems);
         Ok(())
     }
+}
+
+impl CheckOutput {
+    /// Adds how the files of packs differ from the packs of this program.
+    fn compare_packs(&mut self, context: &Context<'_>) {
+        for path in &self.all.files {
+            let text = files::open(path).and_then(files::text_of).ok();
+            let problem = text.and_then(|text| difference_from_pack(path, &text, context));
+            self.all.problems.extend(problem);
+        }
+    }
+}
+
+/// Returns the problem of a file that is not the pack that it says to be.
+fn difference_from_pack(path: &Path, text: &str, context: &Context<'_>) -> Option<Problem> {
+    let content = Content::read(text).ok()?;
+    let name = content.name()?;
+    let update = context.command(&format!("add --update {name}"));
+    let standing = Pack::named(name).and_then(|pack| pack.compare(text).ok());
+    let (message, help) = match standing {
+        None => {
+            let message = format!("this program has no pack `{name}`");
+            (
+                message,
+                "remove the key `pack`, or use a newer program".to_owned(),
+            )
+        }
+        Some(Standing::Other {
+            version,
+            differences,
+        }) => {
+            let differences = summary(&differences);
+            let message = format!(
+                "version {version} of the pack `{name}` is not that of this program: {differences}"
+            );
+            (message, format!("`{update}` replaces it"))
+        }
+        Some(Standing::Edited(differences)) => {
+            let message = format!("the pack `{name}` was edited: {}", summary(&differences));
+            (
+                message,
+                format!("if the changes are yours, remove the key `pack`; `{update}` shows them"),
+            )
+        }
+        Some(Standing::Current | Standing::Own) => return None,
+    };
+    Some(
+        Problem::of_file(Severity::Warning, path, message)
+            .with_help(help)
+            .made_printable(),
+    )
+}
+
+/// Names the differences.
+fn summary(differences: &[Difference]) -> String {
+    let names: Vec<_> = differences.iter().map(Difference::to_string).collect();
+    names.join(", ")
 }
 
 impl fmt::Display for CheckOutput {

@@ -1,6 +1,5 @@
 //! The context of every command: the host's hooks and names, and the hooks that the common options select.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf, absolute};
 
@@ -11,9 +10,7 @@ use crate::config::TrustPolicy;
 use crate::files::quoted_path;
 use crate::trace::with_cause;
 use crate::trust::{TrustError, TrustStore};
-use crate::{
-    AppProfile, Hook, HookConfig, HookExecutorBuilder, Hooks, HooksBuilder, Trace, templates,
-};
+use crate::{AppProfile, HookConfig, HookExecutorBuilder, Hooks, HooksBuilder, Trace};
 
 pub(crate) struct Context<'a> {
     pub(crate) hooks: &'a Hooks,
@@ -216,11 +213,6 @@ impl Context<'_> {
     /// Returns the variable that disables all hooks, if it is set.
     pub(crate) fn disabled_by(&self) -> Option<&str> {
         self.hooks.executor().disabled_by()
-    }
-
-    /// Returns the hook templates by name.
-    pub(crate) fn templates(&self) -> BTreeMap<&'static str, Hook> {
-        templates::for_profile(self.profile())
     }
 
     /// Returns the step that fixes a hooks file with errors.

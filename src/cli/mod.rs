@@ -3,6 +3,7 @@
 //!
 //! This file dispatches a command line to its command, and converts the result to an exit status.
 
+mod add;
 mod approval;
 mod args;
 mod cases;
@@ -209,7 +210,7 @@ fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_
         Command::Check(args) => check::run(args, context, terminal),
         Command::List(args) => list::run(args, context, terminal),
         Command::Init(args) => starter::init(args, context, terminal),
-        Command::Templates(args) => starter::templates(args, context, terminal),
+        Command::Add(args) => add::run(args, context, terminal),
         Command::Trust(args) => approval::trust(args, context, terminal),
         Command::Untrust(args) => approval::untrust(args, context, terminal),
         Command::Replay(args) => replay::run(args, context, terminal),

@@ -18,6 +18,8 @@ mod known_elsewhere;
 mod last_good;
 mod loading;
 mod misplaced;
+#[cfg(feature = "cli")]
+mod pack_file;
 mod places;
 mod reader;
 mod replacing;
@@ -57,6 +59,8 @@ pub(crate) use deciding::{AlsoDeciding, Deciders};
 #[cfg(feature = "cli")]
 pub(crate) use file::read_for_saving;
 pub(crate) use installed::Installed;
+#[cfg(feature = "cli")]
+pub(crate) use pack_file::PackFile;
 pub(crate) use places::config_home;
 pub(crate) use review::Review;
 pub(crate) use sources::{Content, Form, Source, SourceFile};

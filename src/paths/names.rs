@@ -212,23 +212,24 @@ impl Base {
         roots.map(move |root| joined(root, path, self.system))
     }
 
-    /// Returns whether a file lies in one of the system's directories for temporary files. `TMPDIR` does not count: it may name
-    /// any directory.
+    /// Returns whether a file lies in one of the system's directories for temporary files, and not in a home that lies there
+    /// too. `TMPDIR` does not count: it may name any directory.
     pub(crate) fn is_temporary(&self, name: &Name) -> bool {
-        let of_user = || {
-            let home = self
-                .home
-                .as_deref()
-                .filter(|_| self.system == System::Windows);
-            home.map(|home| format!("{home}/AppData/Local/Temp"))
-        };
-        let is_in = |directory: &str| {
+        let is_within = |path: &str, directory: &str| {
             let ignores_case = self.system.ignores_case();
-            behind(&name.absolute, directory, ignores_case).is_some_and(|rest| !rest.is_empty())
+            behind(path, directory, ignores_case).is_some_and(|rest| !rest.is_empty())
         };
+        let home = self.home.as_deref();
+        let is_in = |directory: &str| {
+            let home = home.filter(|home| is_within(home, directory));
+            let is_of_home = home.is_some_and(|home| is_within(&name.absolute, home));
+            is_within(&name.absolute, directory) && !is_of_home
+        };
+        let of_user = home.filter(|_| self.system == System::Windows);
+        let of_user = of_user.map(|home| format!("{home}/AppData/Local/Temp"));
         let directories = temporary(self.system);
         directories.iter().any(|directory| is_in(directory))
-            || of_user().is_some_and(|directory| is_in(&directory))
+            || of_user.is_some_and(|directory| is_in(&directory))
     }
 }
 

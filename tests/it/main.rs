@@ -30,6 +30,7 @@ mod logging;
 mod model_text;
 #[cfg(unix)]
 mod other_agents;
+mod packs;
 mod page_embedding;
 mod page_examples;
 mod page_hosts;

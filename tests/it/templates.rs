@@ -16,8 +16,16 @@ fn each_template_has_its_event() {
         ("notify_session_start", "session:start", 5),
         ("git_auto_commit", "tool:post_execute:write", 30),
         ("block_sudo", "tool:pre_execute:bash", 5),
-        ("block_private_keys", "tool:pre_execute:write", 5),
-        ("block_env_files", "tool:pre_execute:write|edit", 5),
+        (
+            "block_private_keys",
+            "tool:pre_execute:write|edit|multi_edit|apply_patch",
+            5,
+        ),
+        (
+            "block_env_files",
+            "tool:pre_execute:write|edit|multi_edit",
+            5,
+        ),
         ("ask_before_push", "tool:pre_execute:bash", 5),
         ("tell_the_model", "session:start", 5),
     ] {
@@ -58,6 +66,7 @@ fn answers_do_what_they_say() {
         ("env", false),
         ("a/.envrc", false),
         ("a/x.env", false),
+        (".env.example", false),
     ] {
         let event = HookEvent::tool_pre_execute("write", json!({"path": path}));
         assert_eq!(fired(event).allowed(), !is_blocked, "{path}");
@@ -67,6 +76,8 @@ fn answers_do_what_they_say() {
         ("git -C x push", true),
         ("git pull", false),
         ("pushd x", false),
+        ("git push --dry-run", false),
+        ("git commit -m 'git push'", false),
     ] {
         let event = HookEvent::tool_pre_execute("bash", json!({"command": command}));
         assert_eq!(fired(event).asks().is_some(), asks, "{command}");
@@ -147,15 +158,20 @@ mod at_work {
             // Too large for a variable.
             ("x".repeat(200_000) + &key("EC "), true),
         ] {
-            let event = HookEvent::tool_pre_execute("write", json!({"path": "x", "content": text}));
-            let result = world.run(template("block_private_keys"), &event);
-            let expected = if is_blocked {
-                "Blocked: the text has a private key\n"
-            } else {
-                ""
-            };
-            assert_eq!(result.stdout, expected, "{result:?}");
-            assert_eq!(result.should_continue(), !is_blocked);
+            for (tool, key) in [
+                ("write", "content"),
+                ("edit", "new_string"),
+                ("apply_patch", "patch"),
+            ] {
+                let event = HookEvent::tool_pre_execute(tool, json!({"path": "x", key: text}));
+                let result = world.run(template("block_private_keys"), &event);
+                let expected = match is_blocked {
+                    true => "Blocked: the text has a private key\n",
+                    false => "",
+                };
+                assert_eq!(result.stdout, expected, "{result:?}");
+                assert_eq!(result.should_continue(), !is_blocked);
+            }
         }
     }
 
@@ -171,44 +187,29 @@ mod at_work {
         let log = log.with_env("HOME", world.directory().to_str().unwrap());
         assert!(world.run(log, &HookEvent::session_end("s")).success());
         assert!(world.path(".my 'game'/events.log").is_file());
-        let (world, guard) = of_host("mygame", "block_sudo");
-        assert!(world.run(guard.clone(), &bash("ls")).should_continue());
-        assert!(!world.run(guard, &bash("sudo ls")).should_continue());
     }
 
     #[test]
     #[rustfmt::skip]
-    fn block_sudo_finds_sudo_as_a_word() {
+    fn block_sudo_blocks_what_runs_sudo() {
         let blocked = [
-            "sudo ls", "sudo", "ls; sudo rm -rf /", "ls &&sudo rm", "/usr/bin/sudo x", "echo hi\nsudo rm",
-            "echo hi\tsudo rm", "echo hi\u{b}sudo rm", "echo \"sudo\"", "sudoedit /etc/passwd", "$(sudo x)",
-            "`sudo x`", "FOO=1 sudo x",
+            "sudo ls", "sudo", "ls; sudo rm -rf /", "ls &&sudo rm", "/usr/bin/sudo x", "echo hi\nsudo rm", "s\\udo x",
+            "sudoedit /etc/passwd", "$(sudo x)", "`sudo x`", "FOO=1 sudo x", "sh -c 'sudo x'", "doas ls",
         ];
         let passes = [
             "ls -la", "echo pseudocode", "cat sudoers", "cat /etc/sudo.conf", "visudo", "my_sudo x", "no-sudo x", "",
+            "echo \"sudo\"", "git commit -m 'no sudo'",
         ];
         let world = World::new();
-        for command in blocked.into_iter().chain(passes) {
-            let result = world.run(template("block_sudo"), &bash(command));
-            let passes = passes.contains(&command);
-            let expected = if passes { (0, "") } else { (1, "Blocked: sudo is not allowed\n") };
-            assert_eq!((result.exit_code, &*result.stdout), expected, "{command}");
-            assert_eq!(result.should_continue(), passes, "{command}");
+        world.add(template("block_sudo"));
+        for command in blocked {
+            let results = world.fire(&bash(command));
+            assert_eq!(results[0].reason(), Some("Blocked: sudo is not allowed"), "{command}");
+            assert_eq!((results[0].exit_code, results[0].should_continue()), (1, false), "{command}");
         }
-    }
-
-    #[test]
-    fn block_sudo_blocks_what_it_cannot_search() {
-        let world = World::new();
-        let blind = template("block_sudo").with_env("PATH", "/nonexistent");
-        let result = world.run(blind, &bash("ls"));
-        assert!(!result.should_continue());
-        let reason = "Blocked: the command could not be searched for sudo";
-        assert_eq!(result.reason(), Some(reason));
-        let event = HookEvent::tool_pre_execute("bash", json!("x".repeat(200_000)));
-        let result = world.run(template("block_sudo"), &event);
-        assert_eq!(result.failure, Some(FailureKind::EventTooLarge));
-        assert!(!result.should_continue());
+        for command in passes {
+            assert!(world.fire(&bash(command)).is_empty(), "{command}");
+        }
     }
 
     const IDENTITY: &str =

@@ -789,15 +789,17 @@ fn an_agent_approves_nothing() {
     let trust = user.run(&["trust", "--yes"]);
     assert_eq!(trust.status, 0, "{trust:?}");
     let store = user.read("config/src/forge/trust.json");
-    let commands: [&[&str]; 8] = [
+    let commands: [&[&str]; 10] = [
         &["trust", "--yes"],
         &["untrust", "--yes"],
         &["install", "claude", "--yes"],
         &["uninstall", "claude", "--yes"],
         &["init"],
         &["init", "--global"],
-        &["templates", "log_all", "--add"],
-        &["templates", "log_all", "--add", "--global"],
+        &["add", "git"],
+        &["add", "git", "--project", "."],
+        &["add", "--update"],
+        &["add", "git", "--remove"],
     ];
     for variable in ["CLAUDECODE", "CODEX_THREAD_ID", "COPILOT_CLI", "GEMINI_CLI"] {
         for args in commands {
@@ -810,7 +812,14 @@ fn an_agent_approves_nothing() {
     assert_eq!(user.read("config/src/forge/trust.json"), store);
     let home = user.path("home");
     assert!(!home.exists() || home.read_dir().unwrap().next().is_none());
-    assert!(!user.path("config/forge-hooks/hooks.json").exists());
+    assert!(!user.path("config/forge-hooks").exists());
+    let list = user.printed(
+        user.command(&["add"])
+            .env("CLAUDECODE", "1")
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(list.status, 0, "{list:?}");
 }
 
 /// A hook in the background that logs what it gets.

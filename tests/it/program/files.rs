@@ -1,4 +1,4 @@
-//! `init` and `templates`: files that are written, also by several programs at once.
+//! `init` and `add`: files that are written.
 
 use serde_json::{Value, json};
 
@@ -125,47 +125,7 @@ fn hooks_files_are_read_where_they_are_needed() {
 }
 
 #[test]
-fn templates_added_at_once_all_arrive() {
-    let names = "block_sudo git_auto_commit log_all notify_session_start";
-    let names: Vec<_> = names.split(' ').collect();
-    for global in [None, Some("--global")] {
-        for _ in 0..5 {
-            let user = User::new();
-            let add = |name: &&'static str| with(&["templates", *name, "--add"], global.as_slice());
-            let args: Vec<_> = names.iter().map(add).collect();
-            let args: Vec<&[&str]> = args.iter().map(Vec::as_slice).collect();
-            for printed in user.run_at_once(&args) {
-                assert_eq!(printed.status, 0, "{printed:?}");
-            }
-            let text = user.read(match global {
-                None => "project/.forge-hooks/hooks.json",
-                Some(_) => "config/forge-hooks/hooks.json",
-            });
-            for name in &names {
-                assert!(text.contains(&format!("\"{name}\"")), "{name}: {text}");
-            }
-        }
-    }
-}
-
-#[test]
-fn a_template_added_during_init_is_not_lost() {
-    for _ in 0..10 {
-        let user = User::new();
-        let [init, add] = &user.run_at_once(&[&["init"], &["templates", "log_all", "--add"]])[..]
-        else {
-            panic!("two commands");
-        };
-        assert_eq!(add.status, 0, "{add:?}");
-        let text = user.read("project/.forge-hooks/hooks.json");
-        assert!(text.contains("\"log_all\""), "{init:?} {text}");
-        let has_both = text.contains("\"no_sudo\"");
-        assert_eq!(has_both, init.status == 0, "{init:?}");
-    }
-}
-
-#[test]
-fn a_file_of_an_older_place_is_edited() {
+fn packs_are_written_beside_a_file_of_an_older_place() {
     for (global, older) in [
         (None, "project/.src/opencode/hooks.json"),
         (Some("--global"), "config/src/forge/hooks.json"),
@@ -174,9 +134,11 @@ fn a_file_of_an_older_place_is_edited() {
         user.write(older, r#"{"hooks": []}"#);
         let init = user.run(&with(&["init"], global.as_slice()));
         assert!(init.err.contains("already exists"), "{init:?}");
-        let added = user.run(&with(&["templates", "log_all", "--add"], global.as_slice()));
+        let project = global.map_or(&["--project", "."][..], |_| &[]);
+        let added = user.run(&with(&["add", "git"], project));
         assert_eq!(added.status, 0, "{added:?}");
-        assert!(user.read(older).contains("\"log_all\""));
+        let pack = older.replace("hooks.json", "hooks.d/git.json");
+        assert!(user.read(&pack).contains("no_force_push"));
     }
 }
 

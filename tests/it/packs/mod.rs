@@ -1,0 +1,163 @@
+//! The packs: their guards' cases, what their reasons propose, and commands of people and models.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use forge_hooks::{
+    AppProfile, Decision, FireOptions, HookConfig, HookEvent, HookExecutor, Outcome,
+};
+use serde_json::{Value, json};
+
+/// The packs, by their names.
+fn packs() -> Vec<(String, String)> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/packs");
+    let files = directory
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let files = files.filter(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "json")
+    });
+    let mut packs: Vec<_> = files
+        .map(|path| {
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            (name, std::fs::read_to_string(path).unwrap())
+        })
+        .collect();
+    packs.sort();
+    packs
+}
+
+/// The guards, each with its pack.
+fn guards() -> Vec<(String, Value)> {
+    let packs = packs().into_iter().flat_map(|(name, text)| {
+        let mut pack: Value = serde_json::from_str(&text).unwrap();
+        let Value::Array(guards) = pack["hooks"].take() else {
+            panic!("{name} has no hooks");
+        };
+        guards.into_iter().map(move |guard| (name.clone(), guard))
+    });
+    packs.collect()
+}
+
+/// An executor with all guards, in a project that does not exist, so that no directory for temporary files is above it.
+fn executor() -> HookExecutor {
+    let root = if cfg!(windows) {
+        "C:/work/app"
+    } else {
+        "/work/app"
+    };
+    let executor = HookExecutor::builder().working_dir(root).build();
+    for (_, guard) in guards() {
+        let hook = forge_hooks::Hook::from_json(&guard).unwrap();
+        executor.registry().register(hook);
+    }
+    executor
+}
+
+fn fired(executor: &HookExecutor, command: &str) -> Outcome {
+    let event = HookEvent::tool_pre_execute("bash", json!({"command": command}));
+    executor.execute(&event, FireOptions::default().handles_ask())
+}
+
+/// Returns the names of the guards that stop a command.
+fn stops(executor: &HookExecutor, command: &str) -> Vec<String> {
+    let outcome = fired(executor, command);
+    let results = outcome.results().iter();
+    let stops =
+        results.filter(|result| !result.should_continue() || result.decision() == Decision::Ask);
+    stops.map(|result| result.hook.label().to_owned()).collect()
+}
+
+#[test]
+fn each_guard_has_cases_that_hold() {
+    let config = HookConfig::new(AppProfile::default());
+    let packs = packs();
+    for (name, text) in &packs {
+        let report = config.check_text(format!("{name}.json"), text);
+        let problems: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
+        assert!(problems.is_empty(), "{}", problems.join("\n"));
+    }
+    let guards = guards();
+    assert!(packs.len() >= 12 && guards.len() >= 90);
+    let mut names = BTreeSet::new();
+    for (_, guard) in &guards {
+        let name = guard["name"].as_str().unwrap();
+        assert!(names.insert(name), "{name} is the name of two guards");
+        for list in ["matches", "passes"] {
+            let count = guard["cases"][list].as_array().map_or(0, Vec::len);
+            assert!(count >= 5, "{name} has {count} cases in `{list}`");
+        }
+    }
+}
+
+/// The texts in back-quotes in a guard's reason.
+fn quoted(reason: &str) -> impl Iterator<Item = &str> {
+    reason.split('`').skip(1).step_by(2)
+}
+
+#[test]
+fn no_reason_proposes_what_a_guard_stops() {
+    let executor = executor();
+    let mut count = 0;
+    for (_, guard) in guards() {
+        let Some(reason) = guard["answer"]["reason"].as_str() else {
+            continue;
+        };
+        for proposed in quoted(reason) {
+            count += 1;
+            let stops = stops(&executor, proposed);
+            assert!(
+                stops.is_empty(),
+                "{}: `{proposed}`: {stops:?}",
+                guard["name"]
+            );
+        }
+    }
+    assert!(count > 80, "{count}");
+}
+
+fn lines(text: &'static str) -> impl Iterator<Item = (&'static str, String)> {
+    let lines = text.lines().filter(|line| !line.is_empty());
+    let lines = lines.filter(|line| !line.starts_with('#') && !line.starts_with("== "));
+    lines.map(|line| {
+        let (mark, command) = line.split_once(' ').unwrap();
+        (mark, command.replace('⏎', "\n"))
+    })
+}
+
+/// At most four of them are stopped.
+#[test]
+fn ordinary_commands_pass() {
+    let executor = executor();
+    let (mut count, mut stopped, mut wrong) = (0, 0, Vec::new());
+    for (mark, command) in lines(include_str!("ordinary.txt")) {
+        let stops = stops(&executor, &command);
+        let expected = Some(mark).filter(|mark| *mark != ">");
+        if stops.first().map(String::as_str) != expected {
+            wrong.push(format!("{mark} {command}: {stops:?}"));
+        }
+        count += 1;
+        stopped += usize::from(!stops.is_empty());
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count >= 400 && stopped <= 4, "{stopped} of {count}");
+}
+
+/// At most five of them pass.
+#[test]
+fn commands_that_the_packs_forbid_are_stopped() {
+    let executor = executor();
+    let (mut count, mut passed, mut wrong) = (0, 0, Vec::new());
+    for (mark, command) in lines(include_str!("forbidden.txt")) {
+        let stops = stops(&executor, &command);
+        if stops.is_empty() != (mark == "-") {
+            wrong.push(format!("{mark} {command}: {stops:?}"));
+        }
+        count += 1;
+        passed += usize::from(stops.is_empty());
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count >= 150 && passed <= 5, "{passed} of {count}");
+}
