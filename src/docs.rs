@@ -3,7 +3,8 @@
 //! These modules contain only text. For authors of hooks: [`first_hook`], [`examples`], [`resident`],
 //! [`troubleshooting`], [`porting`], and [`protocol`] as the reference. For authors of hosts: [`embedding`],
 //! [`serve`], [`other_agents`], [`trace`], [`redaction`], [`performance`]. For both: [`approval`], [`sandbox`], [`program`],
-//! [`replay`], [`session`], [`gotchas`]. For users of agents: [`agents`].
+//! [`replay`], [`session`], [`gotchas`]. For users of agents: [`agents`],
+//! [`guards`].
 
 #[doc = include_str!("../docs/first-hook.md")]
 pub mod first_hook {}
@@ -55,6 +56,9 @@ pub mod performance {}
 
 #[doc = include_str!("../docs/gotchas.md")]
 pub mod gotchas {}
+
+#[doc = include_str!("../docs/guards.md")]
+pub mod guards {}
 
 #[doc = include_str!("../docs/agents.md")]
 pub mod agents {}

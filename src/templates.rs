@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use serde_json::{Map, Value};
 
 use crate::hook::Hook;
+use crate::json;
 use crate::profile::AppProfile;
 
 /// The templates for the default profile, by name.
@@ -39,7 +40,7 @@ const ENTRIES: &str = include_str!("templates.json");
 #[must_use]
 pub fn for_profile(profile: &AppProfile) -> BTreeMap<&'static str, Hook> {
     // The entries are well-formed, as a test shows.
-    let entries: Vec<Map<String, Value>> = serde_json::from_str(ENTRIES).unwrap_or_default();
+    let entries: Vec<Map<String, Value>> = json::read(ENTRIES).unwrap_or_default();
     let templates = entries.into_iter().filter_map(|entry| {
         let hook = Hook::from_json(&Value::Object(adapted(entry, profile))).ok()?;
         let name = NAMES.into_iter().find(|name| hook.name() == Some(name))?;

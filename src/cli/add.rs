@@ -5,6 +5,7 @@
 use crate::cli::args::Add;
 use crate::cli::confirm::is_confirmed;
 use crate::cli::files::named;
+use crate::cli::starter::write_schema;
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
 use crate::compat::{Agent, BRIDGED};
 use crate::config::PackFile;
@@ -139,6 +140,15 @@ fn add(places: &[Place], context: &Context<'_>, terminal: &mut Terminal<'_>) -> 
             }
             Some(_) => writeln!(terminal, "{path} is there already")?,
         }
+    }
+    if let Some(directory) = places.iter().find_map(|place| place.file.path().parent()) {
+        // The files name the schema beside their directory.
+        write_schema(directory, context).map_err(|error| {
+            CommandError::new(format!(
+                "cannot write the schema beside `{}`: {error}",
+                named(directory)
+            ))
+        })?;
     }
     next_steps(context, terminal)?;
     Ok(Exit::FINE)

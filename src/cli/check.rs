@@ -9,7 +9,7 @@ use crate::cli::args::Check;
 use crate::cli::draw::{Texts, drawn};
 use crate::cli::files::{self, named};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
-use crate::config::{Problem, Severity};
+use crate::config::Severity;
 use crate::packs::{Content, Difference, Pack, Standing};
 use crate::{Hooks, LoadReport};
 
@@ -86,27 +86,25 @@ impl CheckOutput {
 impl CheckOutput {
     /// Adds how the files of packs differ from the packs of this program.
     fn compare_packs(&mut self, context: &Context<'_>) {
-        for path in &self.all.files {
-            let text = files::open(path).and_then(files::text_of).ok();
-            let problem = text.and_then(|text| difference_from_pack(path, &text, context));
-            self.all.problems.extend(problem);
+        for path in self.all.files.clone() {
+            let text = files::open(&path).and_then(files::text_of).ok();
+            if let Some((message, help)) = text.and_then(|text| compare_pack(&text, context)) {
+                self.all.warn(&path, message, help);
+            }
         }
     }
 }
 
-/// Returns the problem of a file that is not the pack that it says to be.
-fn difference_from_pack(path: &Path, text: &str, context: &Context<'_>) -> Option<Problem> {
+/// Returns how a file differs from the pack that it says to be, and the fix.
+fn compare_pack(text: &str, context: &Context<'_>) -> Option<(String, String)> {
     let content = Content::read(text).ok()?;
     let name = content.name()?;
     let update = context.command(&format!("add --update {name}"));
-    let standing = Pack::named(name).and_then(|pack| pack.compare(text).ok());
-    let (message, help) = match standing {
+    match Pack::named(name).and_then(|pack| pack.compare(text).ok()) {
         None => {
             let message = format!("this program has no pack `{name}`");
-            (
-                message,
-                "remove the key `pack`, or use a newer program".to_owned(),
-            )
+            let help = "remove the key `pack`, or use a newer program".to_owned();
+            Some((message, help))
         }
         Some(Standing::Other {
             version,
@@ -116,22 +114,16 @@ fn difference_from_pack(path: &Path, text: &str, context: &Context<'_>) -> Optio
             let message = format!(
                 "version {version} of the pack `{name}` is not that of this program: {differences}"
             );
-            (message, format!("`{update}` replaces it"))
+            Some((message, format!("`{update}` replaces it")))
         }
         Some(Standing::Edited(differences)) => {
             let message = format!("the pack `{name}` was edited: {}", summary(&differences));
-            (
-                message,
-                format!("if the changes are yours, remove the key `pack`; `{update}` shows them"),
-            )
+            let help =
+                format!("if the changes are yours, remove the key `pack`; `{update}` shows them");
+            Some((message, help))
         }
-        Some(Standing::Current | Standing::Own) => return None,
-    };
-    Some(
-        Problem::of_file(Severity::Warning, path, message)
-            .with_help(help)
-            .made_printable(),
-    )
+        Some(Standing::Current | Standing::Own) => None,
+    }
 }
 
 /// Names the differences.

@@ -64,11 +64,15 @@ fn write_new(path: &Path, context: &Context<'_>) -> Result<(), CommandError> {
     }
     let text = STARTER.replace("{program}", context.program);
     files::replace(path, &text).map_err(cannot)?;
-    match create_new(&path.with_file_name(SCHEMA)) {
-        Ok(mut schema) => writeln!(schema, "{:#}", context.hooks.json_schema()).map_err(cannot),
-        // An existing schema is the user's own file, or that of another version.
+    write_schema(path, context).map_err(cannot)
+}
+
+/// Writes the schema next to a hooks file. An existing one is the user's own file, or that of another version.
+pub(crate) fn write_schema(hooks_file: &Path, context: &Context<'_>) -> io::Result<()> {
+    match create_new(&hooks_file.with_file_name(SCHEMA)) {
+        Ok(mut schema) => writeln!(schema, "{:#}", context.hooks.json_schema()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(cannot(error)),
+        Err(error) => Err(error),
     }
 }
 

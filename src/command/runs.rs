@@ -280,9 +280,11 @@ impl Met<'_> {
         one_line(&format!("{what} {holder}: {written}"))
     }
 
-    /// Returns the words behind the program and the texts that the command reads. What is unknown is left out of them.
+    /// Returns the words behind the program, those of the files that the command reads as its input, and the texts that it reads.
+    /// What is unknown is left out of them.
     pub(crate) fn texts(&self) -> impl Iterator<Item = String> {
-        let words = self.words().iter().flat_map(|word| word.values.iter());
+        let words = self.words().iter().chain(&self.run.reads);
+        let words = words.flat_map(|word| word.values.iter());
         let words = words.map(|value| value.replace(ANY, ""));
         let inputs = inputs(&self.commands.runs, self.run).map(|text| text.replace(ANY, ""));
         words.chain(inputs)

@@ -1,13 +1,12 @@
 //! The file of a pack, in `hooks.d` beside the hooks file of the user or of a project: read, written and removed for a person.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::HookConfig;
 use super::places::absolute;
 use super::replacing::{self, cannot_write};
 use super::report::ConfigError;
+use crate::files;
 use crate::hook::HOOKS_D;
 
 pub(crate) struct PackFile {
@@ -51,21 +50,25 @@ impl PackFile {
     /// # Errors
     /// If it cannot be written, if it has changed, or a link leads out of the project.
     pub(crate) fn change(&self, old: Option<&str>, new: Option<&str>) -> Result<(), ConfigError> {
-        let _lock = replacing::lock(&self.path, self.root.as_deref())?;
-        if self.read()?.as_deref() != old {
+        let lock = replacing::lock(&self.path, self.root.as_deref())?;
+        let current = self.read()?;
+        if current.as_deref() == new {
+            // Another program has done the same meanwhile.
+            return Ok(());
+        }
+        if current.as_deref() != old {
             let path = self.path.clone();
             return Err(ConfigError::Changed { path });
         }
         match new {
             Some(text) => replacing::replace(&self.path, text),
-            None => remove(&self.path),
+            None => {
+                files::remove(&self.path).map_err(|error| cannot_write(&self.path, error))?;
+                // Only an empty directory can be removed: one without the file of the lock.
+                drop(lock);
+                let _ = self.path.parent().map(files::remove_directory);
+                Ok(())
+            }
         }
-    }
-}
-
-fn remove(path: &Path) -> Result<(), ConfigError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(cannot_write(path, error)),
-        _ => Ok(()),
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::io;
+#[cfg(feature = "cli")]
+use std::path::Path;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -73,6 +75,13 @@ impl fmt::Display for LoadReport {
 }
 
 impl LoadReport {
+    /// Adds a warning of a file as a whole, with its fix.
+    #[cfg(feature = "cli")]
+    pub(crate) fn warn(&mut self, path: &Path, message: String, help: String) {
+        let problem = Problem::of_file(Severity::Warning, path, message).with_help(help);
+        self.problems.push(problem.made_printable());
+    }
+
     /// Returns whether no problem is an [error](Severity::Error).
     #[must_use]
     pub fn is_ok(&self) -> bool {

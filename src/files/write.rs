@@ -74,6 +74,12 @@ pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     File::create_new(path)
 }
 
+/// Removes an empty directory.
+#[cfg(feature = "cli")]
+pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
+    fs::remove_dir(path)
+}
+
 /// Removes a file.
 #[cfg(feature = "cli")]
 pub(crate) fn remove(path: &Path) -> io::Result<()> {

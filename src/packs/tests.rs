@@ -1,3 +1,5 @@
+//! Tests of the digests of packs, and of files that differ from a pack.
+
 use std::path::Path;
 
 use serde_json::{Value, json};

@@ -222,7 +222,8 @@ impl Base {
         let home = self.home.as_deref();
         let is_in = |directory: &str| {
             let home = home.filter(|home| is_within(home, directory));
-            let is_of_home = home.is_some_and(|home| is_within(&name.absolute, home));
+            let is_of_home =
+                home.is_some_and(|home| name.absolute == home || is_within(&name.absolute, home));
             is_within(&name.absolute, directory) && !is_of_home
         };
         let of_user = home.filter(|_| self.system == System::Windows);

@@ -161,3 +161,40 @@ fn commands_that_the_packs_forbid_are_stopped() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(count >= 150 && passed <= 5, "{passed} of {count}");
 }
+
+/// The table of docs/guards.md: a condition, a case that matches, and one that passes.
+#[test]
+fn the_pages_conditions_hold() {
+    let page = include_str!("../../../docs/guards.md");
+    let table = page
+        .split_once("| condition | matches | passes |\n|---|---|---|\n")
+        .unwrap()
+        .1;
+    let table = table.split_once("\n\n").unwrap().0;
+    let config = HookConfig::new(AppProfile::default());
+    for row in table.lines() {
+        let row = row.replace("\\|", "|");
+        let cells = row.trim_matches(['|', ' ']).split("` | ");
+        let cells: Vec<_> = cells.map(|cell| cell.trim_end_matches('`')).collect();
+        let [condition, matches, passes] = cells[..] else {
+            panic!("{cells:?}");
+        };
+        let (kind, condition) = condition.split_once('`').unwrap();
+        let pointer = match kind {
+            "for a path: " => "/tool_args/path",
+            "for any text: " => "/tool_args/url",
+            _ => "/tool_args/command",
+        };
+        let [matches, passes] = [matches, passes].map(|cell| cell.trim_start_matches('`'));
+        let condition: Value = serde_json::from_str(condition).unwrap();
+        let file = json!({"hooks": [{
+            "event": "tool:pre_execute:x",
+            "when": {pointer: condition},
+            "answer": {"decision": "block"},
+            "cases": {"matches": [matches], "passes": [passes]},
+        }]});
+        let report = config.check_text("page", &file.to_string());
+        let problems: Vec<_> = report.problems.iter().map(ToString::to_string).collect();
+        assert!(problems.is_empty(), "{row}: {}", problems.join("\n"));
+    }
+}

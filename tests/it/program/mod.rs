@@ -8,6 +8,7 @@ mod foreign;
 mod hosted;
 mod json_texts;
 mod other_agents;
+mod packs;
 mod printing;
 #[cfg(unix)]
 mod replay;
