@@ -1,10 +1,11 @@
 //! Figures of guards of what a shell command runs, on the ordinary commands of the tests.
 
 use std::hint::black_box;
+use std::path::Path;
 use std::time::Instant;
 
 use forge_hooks::{Hook, HookEvent, HookExecutor};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::one_hook::percentile;
 use crate::table::{Effort, Figure, Measured};
@@ -42,6 +43,27 @@ fn events() -> Vec<HookEvent> {
     events
 }
 
+/// Returns an executor with the guards of all packs.
+fn packs() -> HookExecutor {
+    let executor = HookExecutor::builder().build();
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/packs");
+    for file in directory.read_dir().expect("a directory of packs") {
+        let path = file.expect("a file").path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            let text = std::fs::read_to_string(path).expect("a pack");
+            let pack: Value = serde_json::from_str(&text).expect("a pack");
+            for guard in pack["hooks"].as_array().expect("guards") {
+                let hook = Hook::from_json(guard).expect("a guard");
+                executor.registry().register(hook);
+            }
+        }
+    }
+    executor
+}
+
 fn executor(guards: &[Vec<&str>]) -> HookExecutor {
     let executor = HookExecutor::builder().build();
     for patterns in guards {
@@ -77,10 +99,18 @@ fn time_of(executor: &HookExecutor, events: &[HookEvent], hundredths: usize) -> 
 }
 
 pub(crate) fn twelve_guards(effort: Effort, hundredths: usize) -> Measured {
-    let (executor, events) = (executor(&guards()), events());
+    time_of_guards(&executor(&guards()), effort, hundredths)
+}
+
+pub(crate) fn all_packs(effort: Effort, hundredths: usize) -> Measured {
+    time_of_guards(&packs(), effort, hundredths)
+}
+
+fn time_of_guards(executor: &HookExecutor, effort: Effort, hundredths: usize) -> Measured {
+    let events = events();
     let rounds = effort.rounds(5);
     Ok(Figure::of_blocks(|| {
-        let times = (0..rounds).map(|_| time_of(&executor, &events, hundredths));
+        let times = (0..rounds).map(|_| time_of(executor, &events, hundredths));
         times.fold(f64::INFINITY, f64::min)
     }))
 }

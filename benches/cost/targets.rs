@@ -143,10 +143,13 @@ pub(crate) fn rows() -> Vec<Row> {
             7.0,
             commands::guards_beside_one,
         ),
+        time("the guards of all packs, p50", 400e3, |effort| {
+            commands::all_packs(effort, 50)
+        }),
         count(
             "instructions of twelve guards of what a command runs",
-            330_000.0,
-            270_000.0,
+            240_000.0,
+            195_000.0,
             counted::instructions_of_commands,
         ),
         time("an unmatched event", 60.0, calls::unmatched),

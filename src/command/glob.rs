@@ -7,14 +7,15 @@ use super::expand::{ANY, ONE};
 /// The most characters of a word: a state for each is a bit.
 const LONGEST: usize = 100;
 
-#[derive(Debug, Clone, PartialEq)]
-enum Token {
-    Char(char),
-    Star,
-}
+/// What stands for `[*]` while a word is read.
+const LITERAL_STAR: char = '\u{2}';
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Glob(Vec<Token>);
+pub(super) struct Glob {
+    chars: Vec<char>,
+    /// A bit for each of them that is a star. The character itself counts for none of these.
+    stars: u128,
+}
 
 /// How sure a match is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,15 +29,20 @@ pub(super) enum Match {
 impl Glob {
     /// Reads a word. Returns none if it is too long.
     pub(super) fn new(text: &str) -> Option<Self> {
-        let text = text.replace("[*]", "\u{2}");
-        let tokens = text.chars().map(|c| match c {
-            '*' => Token::Star,
-            '\u{2}' => Token::Char('*'),
-            c => Token::Char(c),
-        });
-        let mut tokens: Vec<_> = tokens.collect();
-        tokens.dedup_by(|a, b| *a == Token::Star && *b == Token::Star);
-        (tokens.len() <= LONGEST).then_some(Self(tokens))
+        let (mut chars, mut stars) = (Vec::new(), 0);
+        for c in text.replace("[*]", "\u{2}").chars() {
+            let place = chars.len();
+            let follows_star = place > 0 && stars >> (place - 1) & 1 == 1;
+            if c == '*' && follows_star {
+                continue;
+            }
+            if place == LONGEST {
+                return None;
+            }
+            stars |= u128::from(c == '*') << place;
+            chars.push(if c == LITERAL_STAR { '*' } else { c });
+        }
+        Some(Self { chars, stars })
     }
 
     /// Compares with a value that may have `ANY` and `ONE`.
@@ -44,7 +50,7 @@ impl Glob {
         // A star takes what is unknown, whatever it is.
         if self.accepts(value, false) {
             Match::Yes
-        } else if self.accepts(value, true) {
+        } else if value.contains([ANY, ONE]) && self.accepts(value, true) {
             Match::Perhaps
         } else {
             Match::No
@@ -60,43 +66,33 @@ impl Glob {
         for c in value.chars() {
             states = match c {
                 ANY if is_generous => self.closed(!0 << states.trailing_zeros()),
-                ONE if is_generous => self.closed(self.stars(states) | states << 1),
+                ONE if is_generous => self.closed(states & self.stars | states << 1),
                 c => self.closed(self.step(states, c)),
             };
             if states == 0 {
                 return false;
             }
         }
-        states >> self.0.len() & 1 == 1
+        states >> self.chars.len() & 1 == 1
     }
 
-    fn stars(&self, states: u128) -> u128 {
-        self.step(states, ANY)
-    }
-
-    /// Returns the states after a character. State `i` is in front of token `i`.
+    /// Returns the states after a character. State `i` is in front of character `i`.
     fn step(&self, states: u128, c: char) -> u128 {
-        let mut next = 0;
-        for (index, token) in self.0.iter().enumerate() {
-            if states >> index & 1 == 0 {
-                continue;
-            }
-            match token {
-                Token::Star => next |= 1 << index,
-                Token::Char(own) if *own == c => next |= 1 << (index + 1),
-                Token::Char(_) => {}
+        let mut next = states & self.stars;
+        let mut left = states & !self.stars;
+        while left != 0 {
+            let index = left.trailing_zeros();
+            left &= left - 1;
+            if self.chars.get(index as usize) == Some(&c) {
+                next |= 1 << (index + 1);
             }
         }
         next
     }
 
     /// Adds the states behind stars.
-    fn closed(&self, mut states: u128) -> u128 {
-        for (index, token) in self.0.iter().enumerate() {
-            if *token == Token::Star && states >> index & 1 == 1 {
-                states |= 1 << (index + 1);
-            }
-        }
-        states & (!0 >> (127 - self.0.len()))
+    fn closed(&self, states: u128) -> u128 {
+        let behind_stars = (states & self.stars) << 1;
+        (states | behind_stars) & (!0 >> (127 - self.chars.len()))
     }
 }

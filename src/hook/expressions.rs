@@ -80,11 +80,14 @@ impl Expression {
         builder.build().ok()
     }
 
-    /// Checks the form of the expression.
+    /// Checks the form of the expression. That of a glob is always right.
     ///
     /// # Errors
     /// A fragment with the reason.
     pub(super) fn check_form(&self) -> Result<(), String> {
+        if self.is_of_paths && self.text.len() <= LONGEST {
+            return Ok(());
+        }
         self.parsed(false).map(drop)
     }
 
@@ -125,13 +128,15 @@ fn compiled(expressions: &[&Hir], most: usize) -> Option<NFA> {
 /// The expressions of a list of conditions.
 #[derive(Debug, Default)]
 pub(super) struct Expressions {
-    numbers: HashMap<Expression, usize>,
+    all: Vec<Expression>,
+    /// The numbers of all, made when the automaton of all is needed.
+    numbers: OnceLock<HashMap<Expression, usize>>,
     /// The automata without letter case, then with it.
     exact: [OnceLock<Set>; 2],
     /// The same automata without Unicode's word boundaries, which an automaton can test between ASCII characters alone.
     loose: [OnceLock<Set>; 2],
-    /// The expressions that were compiled one by one, by number and letter case.
-    alone: Mutex<HashMap<(usize, bool), Option<Regex>>>,
+    /// The expressions that were compiled one by one, by letter case.
+    alone: [Mutex<HashMap<Expression, Option<Regex>>>; 2],
 }
 
 /// The expressions that a text has.
@@ -145,14 +150,21 @@ pub(super) enum Matches {
 
 impl Expressions {
     pub(super) fn new<'e>(expressions: impl Iterator<Item = &'e Expression>) -> Self {
-        let mut all = Self::default();
-        for expression in expressions {
-            let next = all.numbers.len();
-            if !all.numbers.contains_key(expression) {
-                all.numbers.insert(expression.clone(), next);
-            }
+        Self {
+            all: expressions.cloned().collect(),
+            ..Self::default()
         }
-        all
+    }
+
+    fn numbers(&self) -> &HashMap<Expression, usize> {
+        self.numbers.get_or_init(|| {
+            let mut numbers = HashMap::new();
+            for expression in &self.all {
+                let next = numbers.len();
+                numbers.entry(expression.clone()).or_insert(next);
+            }
+            numbers
+        })
     }
 
     /// Returns the expressions that a text has. Reads the text once.
@@ -183,7 +195,7 @@ impl Expressions {
         (text, ignores_case): (&str, bool),
         budget: &Budget,
     ) -> Result<bool, Unknown> {
-        let number = *self.numbers.get(expression).ok_or(NOT_COMPILED)?;
+        let number = *self.numbers().get(expression).ok_or(NOT_COMPILED)?;
         let is_in = |set: &PatternSet| set.contains(pattern(number));
         match matches {
             Matches::Unknown(why) => Err(why.clone()),
@@ -191,7 +203,7 @@ impl Expressions {
             Matches::AtMost(set) if !is_in(set) => Ok(false),
             Matches::AtMost(_) => {
                 budget.take(text)?;
-                let regex = self.alone(expression, number, ignores_case);
+                let regex = self.alone(expression, ignores_case);
                 regex.map(|regex| regex.is_match(text)).ok_or(GAVE_UP)
             }
         }
@@ -208,22 +220,24 @@ impl Expressions {
         if text.len() > LONGEST_ALONE || self.exact[0].get().is_some() {
             return None;
         }
-        let number = *self.numbers.get(expression)?;
-        let regex = self.alone(expression, number, false)?;
+        let regex = self.alone(expression, false)?;
         Some(budget.take(text).map(|()| regex.is_match(text)))
     }
 
-    fn alone(&self, expression: &Expression, number: usize, ignores_case: bool) -> Option<Regex> {
-        let mut compiled = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
-        let regex = compiled
-            .entry((number, ignores_case))
-            .or_insert_with(|| expression.compiled_alone(ignores_case));
-        regex.clone()
+    fn alone(&self, expression: &Expression, ignores_case: bool) -> Option<Regex> {
+        let compiled = &self.alone[usize::from(ignores_case)];
+        let mut compiled = compiled.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(regex) = compiled.get(expression) {
+            return regex.clone();
+        }
+        let regex = expression.compiled_alone(ignores_case);
+        compiled.insert(expression.clone(), regex.clone());
+        regex
     }
 
     /// Returns the reason why an expression cannot be used, if a search has shown it.
     pub(super) fn fault(&self, expression: &Expression) -> Option<&str> {
-        let number = self.numbers.get(expression)?;
+        let number = self.numbers().get(expression)?;
         let mut sets = self.exact.iter().filter_map(OnceLock::get);
         sets.find_map(|set| set.faults.get(number))
             .map(String::as_str)
@@ -231,8 +245,8 @@ impl Expressions {
 
     fn set(&self, ignores_case: bool, changed: fn(&Hir) -> Hir) -> Set {
         let mut faults = HashMap::new();
-        let mut parsed = vec![Hir::fail(); self.numbers.len()];
-        for (expression, number) in &self.numbers {
+        let mut parsed = vec![Hir::fail(); self.numbers().len()];
+        for (expression, number) in self.numbers() {
             match expression.parsed(ignores_case) {
                 Ok(hir) => parsed[*number] = changed(&hir),
                 Err(why) => drop(faults.insert(*number, why)),

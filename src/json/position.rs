@@ -72,16 +72,16 @@ impl<'a> Positions<'a> {
 }
 
 /// Returns the number of lines, and of characters in the last line, after these bytes.
-fn advance((mut line, mut column): (usize, usize), bytes: &[u8]) -> (usize, usize) {
-    for byte in bytes {
-        // Only the first byte of a character counts.
-        match byte {
-            b'\n' => (line, column) = (line + 1, 0),
-            0x80..=0xBF => {}
-            _ => column += 1,
-        }
-    }
-    (line, column)
+fn advance((line, column): (usize, usize), bytes: &[u8]) -> (usize, usize) {
+    let is_end = |byte: &&u8| **byte == b'\n';
+    let lines = bytes.iter().filter(is_end).count();
+    let (before, last) = match bytes.iter().rposition(|byte| *byte == b'\n') {
+        Some(end) => (0, &bytes[end + 1..]),
+        None => (column, bytes),
+    };
+    // Only the first byte of a character counts.
+    let is_first = |byte: &&u8| !matches!(byte, 0x80..=0xBF);
+    (line + lines, before + last.iter().filter(is_first).count())
 }
 
 #[cfg(test)]
