@@ -5,6 +5,7 @@ mod codex;
 mod doctor;
 mod faults;
 mod install;
+mod packs;
 mod recording;
 mod said;
 mod sessions;
