@@ -239,6 +239,7 @@ impl Variables {
                 "HOME" => "~".to_owned(),
                 "PWD" => ".".to_owned(),
                 "TMPDIR" => "/tmp".to_owned(),
+                "IFS" => " ".to_owned(),
                 _ => ANY.to_string(),
             }],
         }

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use forge_hooks::{
-    AppProfile, Decision, FireOptions, HookConfig, HookEvent, HookExecutor, Outcome,
-};
+use forge_hooks::{AppProfile, Decision, FireOptions, HookConfig, HookEvent, HookExecutor};
 use serde_json::{Value, json};
 
 /// The packs, by their names.
@@ -48,6 +46,10 @@ fn executor() -> HookExecutor {
     } else {
         "/work/app"
     };
+    executor_in(Path::new(root))
+}
+
+fn executor_in(root: &Path) -> HookExecutor {
     let executor = HookExecutor::builder().working_dir(root).build();
     for (_, guard) in guards() {
         let hook = forge_hooks::Hook::from_json(&guard).unwrap();
@@ -56,14 +58,14 @@ fn executor() -> HookExecutor {
     executor
 }
 
-fn fired(executor: &HookExecutor, command: &str) -> Outcome {
-    let event = HookEvent::tool_pre_execute("bash", json!({"command": command}));
-    executor.execute(&event, FireOptions::default().handles_ask())
-}
-
 /// Returns the names of the guards that stop a command.
 fn stops(executor: &HookExecutor, command: &str) -> Vec<String> {
-    let outcome = fired(executor, command);
+    let event = HookEvent::tool_pre_execute("bash", json!({"command": command}));
+    stops_of(executor, &event)
+}
+
+fn stops_of(executor: &HookExecutor, event: &HookEvent) -> Vec<String> {
+    let outcome = executor.execute(event, FireOptions::default().handles_ask());
     let results = outcome.results().iter();
     let stops =
         results.filter(|result| !result.should_continue() || result.decision() == Decision::Ask);
@@ -160,6 +162,50 @@ fn commands_that_the_packs_forbid_are_stopped() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(count >= 150 && passed <= 5, "{passed} of {count}");
+}
+
+/// What a script of this crate once blocked, or let pass.
+#[test]
+fn commands_and_files_are_stopped_by_their_kind() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    for file in [
+        ".git/hooks/x",
+        ".git/config",
+        ".env",
+        ".claude/settings.json",
+        ".src/forge/hooks.json",
+    ] {
+        let path = root.join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "").unwrap();
+    }
+    #[cfg(unix)]
+    for (target, link) in [
+        (".git/hooks", "harmless"),
+        (".env", "notes.txt"),
+        (".env.local", "not yet"),
+        (".src/forge", "innocent"),
+    ] {
+        std::os::unix::fs::symlink(root.join(target), root.join(link)).unwrap();
+    }
+    let executor = executor_in(root);
+    let mut wrong = Vec::new();
+    for kind in include_str!("guard.txt").split("\n== ").skip(1) {
+        let is_files = kind.lines().next().unwrap().ends_with("files");
+        for (mark, text) in lines(kind.split_once('\n').unwrap().1) {
+            let text = text.replace('⇥', "\t").replace("(empty)", "");
+            let event = match is_files {
+                true => HookEvent::tool_pre_execute("write", json!({"path": text})),
+                false => HookEvent::tool_pre_execute("bash", json!({"command": text})),
+            };
+            let stops = stops_of(&executor, &event);
+            if stops.is_empty() != (mark == "-") {
+                wrong.push(format!("{mark} {text}: {stops:?}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// The table of docs/guards.md: a condition, a case that matches, and one that passes.

@@ -122,7 +122,7 @@ fn an_update_shows_what_changes_and_asks() {
     for part in [
         "git.json: version 0 -> 1\n",
         "  `answer` of `no_force_push`\n    - {\"decision\":\"block\",\"reason\":\"no\\u001b[2J\"}\n    + {\"decision\":\"block\",\"reason\":\"A forced",
-        "  `ask_before_writing_in_git`, which the file does not have\n    + {",
+        "  `no_writing_in_git_with_tools`, which the file does not have\n    + {",
         "sudo.json is as this program has it\n",
     ] {
         assert!(asked.out.contains(part), "{part}: {asked:?}");

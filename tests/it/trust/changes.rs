@@ -407,7 +407,7 @@ fn normal_use(mut entry: Value) {
             world.script(&format!("project/{word}"), script);
         }
     }
-    for script in ["git-commit", "log-tools", "security", "validate-write"] {
+    for script in ["git-commit", "log-tools", "validate-write"] {
         let name = format!("examples/hooks/{script}.sh");
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
         let text = std::fs::read_to_string(path).unwrap();
