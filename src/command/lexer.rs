@@ -456,7 +456,12 @@ impl<'a> Lexer<'a> {
         let rest = self.rest();
         let after_index = rest.strip_prefix("[@]").or(rest.strip_prefix("[*]"));
         let is_list = after_index.is_some() || name == "@";
-        let is_plain = has_value && after_index.unwrap_or(rest).starts_with('}');
+        let rest = after_index.unwrap_or(rest);
+        // `${d:?}` has the value of `d`, and `${d%/}` is the same path.
+        let is_plain = has_value
+            && ["}", ":?", "?", "%/}"]
+                .iter()
+                .any(|end| rest.starts_with(end));
         self.variable(name, is_quoted, is_plain);
         if let Some(Piece::Variable { is_list: list, .. }) = self.word().pieces.last_mut() {
             *list = is_list;

@@ -389,6 +389,7 @@ fn prints(run: &Run, runs: &[Run]) -> Option<Rc<str>> {
     let arguments = &run.words[1..];
     match command.known()? {
         "pwd" => Some(".".into()),
+        "git" if is_of_the_project(arguments) => Some(".".into()),
         "mktemp" => Some(match Options::new("mktemp", arguments).operands()[..] {
             [] => format!("/tmp/{ANY}").into(),
             [template, ..] => template.text().into(),
@@ -406,6 +407,12 @@ fn prints(run: &Run, runs: &[Run]) -> Option<Rc<str>> {
         }
         _ => None,
     }
+}
+
+/// Returns whether git prints the directory of the project.
+fn is_of_the_project(words: &[Arg]) -> bool {
+    let words: Vec<_> = words.iter().map(Arg::text).collect();
+    words == ["rev-parse", "--show-toplevel"]
 }
 
 fn line(words: &[Arg]) -> String {

@@ -100,20 +100,22 @@ impl Word {
         })
     }
 
-    /// The commands whose output is the whole word, in quotes or not.
-    pub(super) fn only_output(&self) -> Option<&Range<usize>> {
-        let has_text =
-            |piece: &&Piece| !matches!(piece, Piece::Text { text, .. } if text.is_empty());
-        let mut pieces = self.pieces.iter().filter(has_text);
-        match (pieces.next(), pieces.next()) {
-            (
-                Some(Piece::Output {
-                    commands,
-                    is_file: false,
-                    ..
-                }),
-                None,
-            ) => Some(commands),
+    /// The commands whose output is in the word, in quotes or not, with the pieces before and after it. None if there is another
+    /// output.
+    pub(super) fn one_output(&self) -> Option<(Self, &Range<usize>, Self)> {
+        let is_output = |piece: &Piece| matches!(piece, Piece::Output { .. });
+        let place = self.pieces.iter().position(is_output)?;
+        let part = |pieces: &[Piece]| Self {
+            pieces: pieces.to_vec(),
+            ..Self::new(self.start)
+        };
+        let (before, after) = (&self.pieces[..place], &self.pieces[place + 1..]);
+        match &self.pieces[place] {
+            Piece::Output {
+                commands,
+                is_file: false,
+                ..
+            } if !after.iter().any(is_output) => Some((part(before), commands, part(after))),
             _ => None,
         }
     }

@@ -28,10 +28,25 @@ pub(super) struct Variables {
 #[derive(Default)]
 struct Variable {
     values: Vec<String>,
-    /// The commands whose output is one of its values.
-    printed: Vec<Range<usize>>,
+    /// The outputs that are in one of its values.
+    printed: Vec<Output>,
     /// The commands whose output is in it.
     sources: Vec<Range<usize>>,
+}
+
+/// The output of commands, with the text before and after it.
+struct Output {
+    before: String,
+    commands: Range<usize>,
+    after: String,
+}
+
+impl Output {
+    fn text(&self, printed: &Printed<'_>) -> String {
+        let text = printed(self.commands.clone());
+        let text = text.unwrap_or_else(|| ANY.to_string());
+        format!("{}{text}{}", self.before, self.after)
+    }
 }
 
 impl Variable {
@@ -152,13 +167,11 @@ impl Variables {
             }
         }
         if let ([word], false) = (&assignment.words[..], assignment.adds)
-            && let Some(commands) = word.only_output()
+            && let Some(output) = self.output(word)
         {
             let variable = self.variables.entry(assignment.name.clone()).or_default();
             if !variable.has_too_many() {
-                variable
-                    .printed
-                    .push(self.base + commands.start..self.base + commands.end);
+                variable.printed.push(output);
             }
             return;
         }
@@ -177,6 +190,22 @@ impl Variables {
         for value in values {
             self.add(&assignment.name, value);
         }
+    }
+
+    /// Returns the output that a word has, if the text before and after it has one value.
+    fn output(&mut self, word: &Word) -> Option<Output> {
+        let (before, commands, after) = word.one_output()?;
+        let mut text_of = |word: &Word| match &mut self.alternatives(word, &|_| None).texts[..] {
+            [text] => Some(std::mem::take(text)),
+            _ => None,
+        };
+        let (before, after) = (text_of(&before)?, text_of(&after)?);
+        let commands = self.base + commands.start..self.base + commands.end;
+        Some(Output {
+            before,
+            commands,
+            after,
+        })
     }
 
     fn learn_loop(&mut self, words: &[Word]) {
@@ -230,15 +259,14 @@ impl Variables {
     fn value(&self, name: &str, printed: &Printed<'_>) -> Vec<String> {
         match self.variables.get(name) {
             Some(variable) if !variable.has_too_many() => {
-                let outputs = variable.printed.iter().cloned().map(printed);
-                let outputs = outputs.map(|text| text.unwrap_or_else(|| ANY.to_string()));
+                let outputs = variable.printed.iter().map(|output| output.text(printed));
                 variable.values.iter().cloned().chain(outputs).collect()
             }
             Some(_) => vec![ANY.to_string()],
             None => vec![match name {
                 "HOME" => "~".to_owned(),
-                "PWD" => ".".to_owned(),
-                "TMPDIR" => "/tmp".to_owned(),
+                "PWD" | "GITHUB_WORKSPACE" | "CI_PROJECT_DIR" => ".".to_owned(),
+                "TMPDIR" | "RUNNER_TEMP" => "/tmp".to_owned(),
                 "IFS" => " ".to_owned(),
                 _ => ANY.to_string(),
             }],
