@@ -420,6 +420,27 @@ fn line(words: &[Arg]) -> String {
     words.join(" ")
 }
 
+/// What stands for the names that `find` finds if it looks for none.
+const ANY_NAME: &str = "*";
+
+/// Returns the names for which an alternative of `find` looks. A test that is negated narrows nothing that counts here.
+fn names_of_find(words: &[Arg]) -> Vec<&str> {
+    let is_negation =
+        |word: Option<&Arg>| word.is_some_and(|word| matches!(word.text(), "!" | "-not"));
+    let is_name = |word: &Arg| matches!(word.text(), "-name" | "-iname");
+    let places = words.iter().enumerate().filter(|(_, word)| is_name(word));
+    let places = places
+        .filter(|(place, _)| !is_negation(place.checked_sub(1).and_then(|place| words.get(place))));
+    let names: Vec<_> = places
+        .filter_map(|(place, _)| words.get(place + 1).map(Arg::text))
+        .collect();
+    if names.is_empty() {
+        vec![ANY_NAME]
+    } else {
+        names
+    }
+}
+
 /// Returns the patterns of the files that `find` finds: those below its directories, with one of its names.
 pub(super) fn found_by_find(words: &[Arg]) -> Vec<Arg> {
     let words = arguments(words, 0);
@@ -428,12 +449,10 @@ pub(super) fn found_by_find(words: &[Arg]) -> Vec<Arg> {
     if roots.is_empty() {
         roots.push(".");
     }
-    let pairs = words.windows(2);
-    let named = pairs.filter(|pair| matches!(pair[0].text(), "-name" | "-iname"));
-    let mut names: Vec<_> = named.map(|pair| pair[1].text()).collect();
-    let is_negation = |word: &Arg| matches!(word.text(), "!" | "-not");
-    if names.is_empty() || words.iter().any(is_negation) {
-        names = vec!["*"];
+    let alternatives = words.split(|word| matches!(word.text(), "-o" | "-or" | ","));
+    let mut names: Vec<_> = alternatives.flat_map(names_of_find).collect();
+    if names.contains(&ANY_NAME) {
+        names = vec![ANY_NAME];
     }
     let pairs = roots
         .iter()

@@ -334,12 +334,11 @@ pub(super) fn path(run: &Run, directory: &Directory, word: &Arg, value: &str) ->
     let joined = joined(directory, value);
     let Some(path) = joined.filter(|path| !path.starts_with(ANY)) else {
         let ending = value.rsplit(ANY).next().unwrap_or("");
+        let ending = ending.find('/').map_or("", |slash| &ending[slash..]);
         return Path::Unknown {
             written: one_line(run.written(word)),
-            ending: ending
-                .find('/')
-                .map_or("", |slash| &ending[slash..])
-                .to_owned(),
+            // `"$X/"` is the same as `"$X"`.
+            ending: ending.trim_end_matches('/').to_owned(),
         };
     };
     let Some(mark) = path.find(is_mark) else {
@@ -352,6 +351,7 @@ pub(super) fn path(run: &Run, directory: &Directory, word: &Arg, value: &str) ->
     };
     Path::Below {
         directory: directory.to_owned(),
-        pattern: pattern.replace(ANY, "**"),
+        // What is not known is taken for a name.
+        pattern: pattern.replace(ANY, "*"),
     }
 }

@@ -172,7 +172,11 @@ impl PathTest {
     /// Returns the answers to the names of a file.
     fn answers(&self, value: &PathValue<'_>) -> Answers {
         let each = value.names.list.iter().map(|name| {
-            let answer = self.answer(name, value).unwrap_or_else(Answers::unknown);
+            // A search finds what lies in the directory, and not the directory.
+            let answer = match value.search {
+                Some(_) => Answers::is(false),
+                None => self.answer(name, value).unwrap_or_else(Answers::unknown),
+            };
             if !value.stands_for_more || value.names.kind == Kind::File {
                 return answer;
             }

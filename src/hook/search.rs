@@ -22,6 +22,9 @@ const SEARCHES: [(&str, &[&str]); 3] = [
     ("ls", &[]),
 ];
 
+/// The most globs that a glob with choices may stand for.
+const MOST_CHOICES: usize = 64;
+
 const UNCLEAR: Unknown = Cow::Borrowed(
     "the glob of the search has more than names, `/`, `*`, `?`, `[..]` and simple braces",
 );
@@ -38,8 +41,8 @@ pub(super) struct PathArgument<'e> {
     pub(super) path: Cow<'e, str>,
     /// True if a directory stands for what is below it.
     pub(super) stands_for_more: bool,
-    /// The glob of a search in the directory.
-    pub(super) search: Option<String>,
+    /// The globs of a search in the directory; none if it finds everything.
+    pub(super) searches: Vec<String>,
 }
 
 impl<'e> PathArgument<'e> {
@@ -47,7 +50,7 @@ impl<'e> PathArgument<'e> {
         Self {
             path: path.into(),
             stands_for_more,
-            search: None,
+            searches: Vec::new(),
         }
     }
 
@@ -81,15 +84,19 @@ impl<'e> PathArgument<'e> {
     /// If it is not known what the glob finds.
     fn found(path: impl Into<Cow<'e, str>>, glob: &str) -> Result<Self, Unknown> {
         // A glob of marks alone finds everything, as a search without one does.
-        let is_choice = !glob.trim_matches(['*', '?', '/']).is_empty();
-        let glob = without_braces(glob)?;
-        if glob.split('/').any(|name| name == "..") {
+        let is_mark = |c: char| matches!(c, '*' | '?' | '/' | STAR_OF_NAME);
+        let is_choice = !glob.chars().all(is_mark);
+        let globs = without_braces(glob)?;
+        if globs
+            .iter()
+            .any(|glob| glob.split('/').any(|name| name == ".."))
+        {
             return Err(UNCLEAR);
         }
         Ok(Self {
             path: path.into(),
             stands_for_more: true,
-            search: is_choice.then_some(glob),
+            searches: if is_choice { globs } else { Vec::new() },
         })
     }
 }
@@ -167,24 +174,26 @@ impl<'e> Search<'e> {
     }
 }
 
-/// Returns a glob with `*` for each choice, such as `{a,b}`.
+/// Returns the globs that a glob with choices, such as `{a,b}`, stands for.
 ///
 /// # Errors
-/// If a choice has a path or another choice in it.
-fn without_braces(glob: &str) -> Result<String, Unknown> {
+/// If a choice has a path or another choice in it, and if there are too many.
+fn without_braces(glob: &str) -> Result<Vec<String>, Unknown> {
     let mut parts = glob.split('{');
-    let mut plain = parts.next().unwrap_or_default().to_owned();
+    let mut globs = vec![parts.next().unwrap_or_default().to_owned()];
     for part in parts {
-        match part.split_once('}') {
-            Some((choice, rest)) if !choice.contains('/') && !choice.contains("..") => {
-                plain += "*";
-                plain += rest;
-            }
-            _ => return Err(UNCLEAR),
+        let (choices, rest) = part.split_once('}').ok_or(UNCLEAR)?;
+        if choices.contains('/') || choices.contains("..") {
+            return Err(UNCLEAR);
         }
+        let longer = globs.iter().flat_map(|glob| {
+            let choices = choices.split(',');
+            choices.map(move |choice| format!("{glob}{choice}{rest}"))
+        });
+        globs = longer.take(MOST_CHOICES + 1).collect();
     }
-    if plain.contains('}') {
+    if globs.len() > MOST_CHOICES || globs.iter().any(|glob| glob.contains('}')) {
         return Err(UNCLEAR);
     }
-    Ok(plain)
+    Ok(globs)
 }

@@ -93,6 +93,9 @@ const ELSEWHERE: &str =
 /// Places to which a command writes that are no files.
 const NO_FILES: [&str; 4] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
+/// The pattern of all files in a directory, at any depth.
+const EVERYTHING: &str = "**/*";
+
 /// The arguments beside a command that do not change what it does.
 const HARMLESS: [&str; 3] = ["command", "description", "timeout"];
 
@@ -395,6 +398,13 @@ fn command_answers(
                     command::Path::Unknown { ending, .. } => {
                         names(paths, &command::Path::Known(ending.clone()))
                     }
+                    // All that a program finds somewhere is no file of its own: a guard of the place itself sees it.
+                    command::Path::Below { directory, pattern } if pattern == EVERYTHING => {
+                        match directory.trim_end_matches('/') {
+                            "" | "." => return Answers::is(false),
+                            directory => names(paths, &command::Path::Known(directory.to_owned())),
+                        }
+                    }
                     path => names(paths, path),
                 };
                 let is_file = |path: &command::Path| !answers_at(path, &is_directory).is_met(true);
@@ -453,15 +463,22 @@ fn at_path(
 ) -> Answers {
     let answers = root.base(at.event).and_then(|base| {
         let names = root.names_of(&argument.path, at.event)?;
-        let each = names.cases.iter().map(|ignores_case| {
+        let searches = argument.searches.iter().map(|glob| Some(&**glob));
+        let all = argument.searches.is_empty().then_some(None);
+        let searches: Vec<_> = searches.chain(all).collect();
+        let pairs = names.cases.iter().flat_map(|ignores_case| {
+            let searches = searches.iter();
+            searches.map(move |search| (*ignores_case, *search))
+        });
+        let each = pairs.map(|(ignores_case, search)| {
             test(&PathValue {
                 at,
                 root,
                 base,
                 names: &names,
-                ignores_case: *ignores_case,
+                ignores_case,
                 stands_for_more: argument.stands_for_more,
-                search: argument.search.as_deref(),
+                search,
             })
         });
         Ok(each.fold(Answers::default(), Answers::joined))
