@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use super::syntax::{Piece, Word};
 
+/// Stands for a word that is not known, but is no option and no path.
+pub(super) const A_NAME: &str = "\u{2}";
 /// Stands for any text in a value. Programs cannot get this character.
 pub(super) const ANY: char = '\0';
 /// Stands for any character in the name of a program.

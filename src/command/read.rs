@@ -6,12 +6,12 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::expand::{ANY, Arg};
+use super::expand::{A_NAME, ANY, Arg};
 use super::lexer::{self, Limits};
 use super::options::{Options, behind_options};
 use super::starts::{Starts, arguments, program, starts};
 use super::syntax::{Input, Simple, Syntax, Word};
-use super::tables::{directory_options, prints_a_name, valued};
+use super::tables::{directory_options, prints_a_name, starts_elsewhere, valued};
 use super::texts::{ShellText, UNKNOWN_VALUE, shell_texts};
 use super::variables::Variables;
 
@@ -27,8 +27,6 @@ const DEEPEST: usize = 100;
 const MOST_FEEDERS: usize = 64;
 /// The most directories of `pushd` that are known.
 const MOST_PUSHED: usize = 16;
-/// Stands for a word that is not known, but is no option and no path.
-const A_NAME: &str = "\u{2}";
 /// The longest part of a text that a message shows, in characters.
 const LONGEST_PART: usize = 200;
 
@@ -70,6 +68,8 @@ pub(super) struct Run {
     /// The directory of the shell, and that of the program: `env -C DIR`.
     pub(super) shell_directory: Directory,
     pub(super) directory: Directory,
+    /// True if its text is run on another machine or in a container.
+    is_elsewhere: bool,
     text: Rc<str>,
     span: Range<usize>,
 }
@@ -78,6 +78,13 @@ impl Run {
     /// Returns the command as it is written.
     pub(super) fn whole(&self) -> &str {
         self.text.get(self.span.clone()).unwrap_or("")
+    }
+
+    /// Returns whether the program at a place runs on another machine or in a container.
+    pub(super) fn is_elsewhere(&self, place: usize) -> bool {
+        let before = self.starts.places.iter().filter(|start| **start < place);
+        let mut programs = before.filter_map(|start| program(&self.words, *start));
+        self.is_elsewhere || programs.any(starts_elsewhere)
     }
 
     /// Returns the command as it is written, in one line.
@@ -120,6 +127,7 @@ struct Nested {
     directory: Directory,
     /// True if it may be no text for a shell. Then it is no doubt that it cannot be read.
     is_perhaps: bool,
+    is_elsewhere: bool,
 }
 
 struct Reader {
@@ -153,6 +161,7 @@ impl Commands {
             parent: None,
             directory: Some("".into()),
             is_perhaps: false,
+            is_elsewhere: false,
         });
         while let Some(nested) = reader.texts.pop_front() {
             if let Some(reason) = reader.read(&nested) {
@@ -222,6 +231,7 @@ impl Reader {
             prints: None,
             shell_directory: directory.clone(),
             directory,
+            is_elsewhere: nested.is_elsewhere,
             text: Rc::clone(&nested.text),
             span: simple.start..simple.end,
         };
@@ -323,6 +333,7 @@ impl Reader {
                     depth: depth + 1,
                     parent: Some(index),
                     directory: run.directory.clone(),
+                    is_elsewhere: run.is_elsewhere(place + 1),
                 }));
             }
         }

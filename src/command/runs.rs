@@ -280,6 +280,11 @@ impl Met<'_> {
         one_line(&format!("{what} {holder}: {written}"))
     }
 
+    /// Returns whether the program runs on another machine or in a container, whose paths are not those of this one.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.run.is_elsewhere(self.program)
+    }
+
     /// Returns the words behind the program, those of the files that the command reads as its input, and the texts that it reads.
     /// What is unknown is left out of them.
     pub(crate) fn texts(&self) -> impl Iterator<Item = String> {
@@ -337,8 +342,8 @@ pub(super) fn path(run: &Run, directory: &Directory, word: &Arg, value: &str) ->
         let ending = ending.find('/').map_or("", |slash| &ending[slash..]);
         return Path::Unknown {
             written: one_line(run.written(word)),
-            // `"$X/"` is the same as `"$X"`.
-            ending: ending.trim_end_matches('/').to_owned(),
+            // `"$X/."` is the same as `"$X"`.
+            ending: ending.trim_end_matches(['/', '.']).to_owned(),
         };
     };
     let Some(mark) = path.find(is_mark) else {

@@ -94,6 +94,14 @@ pub(super) fn has_data(program: &str) -> bool {
     }
 }
 
+/// Returns whether a program runs what it starts on another machine or in a container.
+pub(super) fn starts_elsewhere(program: &str) -> bool {
+    matches!(
+        program,
+        "ssh" | "docker" | "podman" | "nerdctl" | "docker-compose" | "kubectl" | "oc"
+    )
+}
+
 /// Returns whether a program prints a word that is no option and no path, such as the name of a branch.
 pub(super) fn prints_a_name(program: &str, words: &[Arg]) -> bool {
     let is_first = |names: &[&str]| {

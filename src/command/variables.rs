@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::expand::{ANY, Alternatives, Arg, FILE_OF_COMMANDS, LONGEST_BRACES, words};
+use super::expand::{A_NAME, ANY, Alternatives, Arg, FILE_OF_COMMANDS, LONGEST_BRACES, words};
 use super::syntax::{Assignment, Piece, Syntax, Word};
 
 /// The most values of a word or a variable; one with more is unknown.
@@ -268,6 +268,7 @@ impl Variables {
                 "PWD" | "GITHUB_WORKSPACE" | "CI_PROJECT_DIR" => ".".to_owned(),
                 "TMPDIR" | "RUNNER_TEMP" => "/tmp".to_owned(),
                 "IFS" => " ".to_owned(),
+                "USER" | "LOGNAME" | "UID" | "HOSTNAME" | "RANDOM" | "$" => A_NAME.to_owned(),
                 _ => ANY.to_string(),
             }],
         }

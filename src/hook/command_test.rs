@@ -101,6 +101,9 @@ impl RunsTest {
             answers = both(answers, Answers::any(met.texts().map(found)));
         }
         if let Some(paths) = &self.paths {
+            if matches!(paths, Paths::Outside) && met.is_elsewhere() {
+                return Answers::is(false);
+            }
             let each = named.iter().map(|path| names(paths, path));
             answers = both(answers, Answers::any(each));
         }
