@@ -93,9 +93,6 @@ const ELSEWHERE: &str =
 /// Places to which a command writes that are no files.
 const NO_FILES: [&str; 4] = ["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
-/// The pattern of all files in a directory, at any depth.
-const EVERYTHING: &str = "**/*";
-
 /// The arguments beside a command that do not change what it does.
 const HARMLESS: [&str; 3] = ["command", "description", "timeout"];
 
@@ -329,6 +326,15 @@ fn text_answers(
     answers.unwrap_or_else(Answers::unknown)
 }
 
+/// Returns a file that stands for all that `find` finds by a name that begins with a star (`find src -name '*.py'`): what it finds
+/// among others, only because that may be there, is no file that the command names.
+fn any_found(pattern: &str) -> Option<String> {
+    let name = pattern
+        .strip_prefix("**/")
+        .filter(|name| name.starts_with('*'))?;
+    Some(format!("x/{}", name.replace(['*', '?'], "x")))
+}
+
 /// Tests what a shell command does.
 fn command_answers(
     test: &CommandTest,
@@ -398,13 +404,12 @@ fn command_answers(
                     command::Path::Unknown { ending, .. } => {
                         names(paths, &command::Path::Known(ending.clone()))
                     }
-                    // All that a program finds somewhere is no file of its own: a guard of the place itself sees it.
-                    command::Path::Below { directory, pattern } if pattern == EVERYTHING => {
-                        match directory.trim_end_matches('/') {
-                            "" | "." => return Answers::is(false),
-                            directory => names(paths, &command::Path::Known(directory.to_owned())),
+                    command::Path::Below { directory, pattern } => match any_found(pattern) {
+                        Some(found) => {
+                            names(paths, &command::Path::Known(format!("{directory}{found}")))
                         }
-                    }
+                        None => names(paths, &target.path),
+                    },
                     path => names(paths, path),
                 };
                 let is_file = |path: &command::Path| !answers_at(path, &is_directory).is_met(true);

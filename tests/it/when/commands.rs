@@ -28,6 +28,8 @@ fn a_guard_of_what_runs_means_what_it_says() {
     let secret = json!({"runs": "rm", "paths": ["secrets/**"]});
     let cat = json!({"runs": "cat", "paths": ["**/.env"]});
     let env = json!({"writes": ["**/.env", ".env"]});
+    let scripts = json!({"writes": ["**/hooks/*.py", "*.pem"]});
+    let root = json!({"runs": "rm -r", "paths": ["."]});
     std::fs::create_dir(world.path("copies")).unwrap();
     for (condition, command, expected) in [
         (&push, "git push -f", true),
@@ -53,6 +55,25 @@ fn a_guard_of_what_runs_means_what_it_says() {
             false,
         ),
         (&outside, "rm -rf /etc/x", true),
+        // Paths of another machine, and of a container.
+        (&outside, "ssh host 'rm -rf /etc/x'", false),
+        (
+            &outside,
+            "docker exec web rm -rf /etc/x; rm -rf /etc/y",
+            true,
+        ),
+        // What `find` finds among others is no file that it names.
+        (
+            &scripts,
+            "find . -name '*.py' -exec sed -i s/a/b/ {} +",
+            false,
+        ),
+        (&scripts, "find . -name '*.pem' -delete", true),
+        (&scripts, "find . -type f -not -name x -delete", false),
+        (&scripts, "find hooks -name a.py -delete", true),
+        (&root, "rm -r *", true),
+        (&root, "rm -r *.egg-info build/*", false),
+        (&root, "cd sub && rm -r ..", true),
         (&outside, "rm -rf build /tmp/x", false),
         (&outside, "cd / && rm -rf etc", true),
         (&secret, "rm secrets/key", true),
