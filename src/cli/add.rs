@@ -4,13 +4,17 @@
 
 use crate::cli::args::Add;
 use crate::cli::confirm::is_confirmed;
+use crate::cli::error::with_causes;
 use crate::cli::files::named;
 use crate::cli::starter::write_schema;
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
 use crate::compat::{Agent, BRIDGED};
 use crate::config::PackFile;
-use crate::packs::{Difference, Pack, Standing};
+use crate::packs::{Difference, Pack, Standing, summary};
 use crate::printable;
+
+/// What to do about a pack that a person has edited.
+pub(crate) const EDITED: &str = "to keep the changes, remove the key `pack`; to drop them, remove the file, and add the pack again";
 
 /// A pack with its file.
 struct Place {
@@ -18,8 +22,8 @@ struct Place {
     file: PackFile,
     /// The text of the file; none if it does not exist.
     text: Option<String>,
-    /// What the file is to the pack; none without a file.
-    standing: Option<Standing>,
+    /// What the file is to the pack, none without a file; or the reason why it cannot be read.
+    standing: Result<Option<Standing>, String>,
 }
 
 pub(crate) fn run(args: &Add, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
@@ -28,7 +32,7 @@ pub(crate) fn run(args: &Add, context: &Context<'_>, terminal: &mut Terminal<'_>
     let config = context.hooks.config();
     let places = args.packs().into_iter().map(|pack| {
         let file = config.pack_file(pack.name, root.as_deref())?;
-        Place::read(pack, file)
+        Ok(Place::read(pack, file))
     });
     let places: Vec<Place> = places.collect::<Result<_, CommandError>>()?;
     if args.update {
@@ -36,26 +40,30 @@ pub(crate) fn run(args: &Add, context: &Context<'_>, terminal: &mut Terminal<'_>
     } else if args.packs.is_empty() {
         list(&places, context, terminal)
     } else if args.remove {
-        remove(&places, terminal)
+        remove(&places, context, terminal)
     } else {
         add(&places, context, terminal)
     }
 }
 
 impl Place {
-    fn read(pack: &'static Pack, file: PackFile) -> Result<Self, CommandError> {
-        let text = file.read()?;
-        let standing = text.as_ref().map(|text| pack.compare(text)).transpose();
-        let standing = standing.map_err(|error| {
-            let message = format!("cannot read `{}`: {error}", named(file.path()));
-            CommandError::new(message).with_fix("fix or remove the file")
-        })?;
-        Ok(Self {
+    fn read(pack: &'static Pack, file: PackFile) -> Self {
+        let text = file.read().map_err(|error| with_causes(&error));
+        let standing = match &text {
+            Ok(text) => text.as_ref().map(|text| pack.compare(text)).transpose(),
+            Err(why) => Err(why.clone()),
+        };
+        let path = named(file.path());
+        let standing = standing.map_err(|why| match text.is_ok() {
+            true => format!("cannot read `{path}`: {why}"),
+            false => why,
+        });
+        Self {
             pack,
             file,
-            text,
+            text: text.ok().flatten(),
             standing,
-        })
+        }
     }
 
     fn name(&self) -> &'static str {
@@ -70,29 +78,26 @@ impl Place {
         Ok(self.file.change(self.text.as_deref(), text)?)
     }
 
-    /// Returns the error of a file that has what a person wrote.
-    fn is_of_a_person(&self) -> Option<CommandError> {
+    /// Returns the error of a file that has what a person wrote, or cannot be read.
+    fn refusal(&self) -> Option<CommandError> {
         let path = self.path();
-        match self.standing.as_ref()? {
-            Standing::Edited(differences) => {
-                let names: Vec<_> = differences.iter().map(Difference::to_string).collect();
-                let message = format!(
-                    "`{path}` was edited, and stays as it is: {}",
-                    names.join(", ")
-                );
-                let fix =
-                    "move what is yours to a file of another name beside it, and remove this one";
-                Some(CommandError::new(message).with_fix(fix))
+        let (message, fix) = match &self.standing {
+            Err(why) => (why.clone(), "fix or remove the file"),
+            Ok(Some(Standing::Edited(differences))) => {
+                let names = summary(differences);
+                (
+                    format!("`{path}` was edited, and stays as it is: {names}"),
+                    EDITED,
+                )
             }
-            Standing::Own => {
-                let message = format!(
-                    "`{path}` is not the pack `{}`, and stays as it is",
-                    self.name()
-                );
-                Some(CommandError::new(message).with_fix("give the file another name"))
+            Ok(Some(Standing::Own)) => {
+                let name = self.name();
+                let message = format!("`{path}` is not the pack `{name}`, and stays as it is");
+                (message, "give the file another name, or remove it")
             }
-            Standing::Current | Standing::Other { .. } => None,
-        }
+            Ok(None | Some(Standing::Current | Standing::Other { .. })) => return None,
+        };
+        Some(CommandError::new(message).with_fix(fix))
     }
 }
 
@@ -100,11 +105,12 @@ fn list(places: &[Place], context: &Context<'_>, terminal: &mut Terminal<'_>) ->
     for place in places {
         let content = place.pack.content();
         let state = match &place.standing {
-            None => String::new(),
-            Some(Standing::Current) => " (added)".to_owned(),
-            Some(Standing::Other { version, .. }) => format!(" (added: version {version})"),
-            Some(Standing::Edited(_)) => " (added, and edited)".to_owned(),
-            Some(Standing::Own) => " (a file of yours has this name)".to_owned(),
+            Ok(None) => String::new(),
+            Ok(Some(Standing::Current)) => " (added)".to_owned(),
+            Ok(Some(Standing::Other { version, .. })) => format!(" (added: version {version})"),
+            Ok(Some(Standing::Edited(_))) => " (added, and edited)".to_owned(),
+            Ok(Some(Standing::Own)) => " (a file of yours has this name)".to_owned(),
+            Err(_) => " (its file cannot be read)".to_owned(),
         };
         let name = Style::STRONG.paint(format_args!("{:<12}", place.name()));
         let guards = content.guards().len();
@@ -117,13 +123,21 @@ fn list(places: &[Place], context: &Context<'_>, terminal: &mut Terminal<'_>) ->
 
 fn add(places: &[Place], context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     // All or nothing.
-    if let Some(error) = places.iter().find_map(Place::is_of_a_person) {
+    if let Some(error) = places.iter().find_map(Place::refusal) {
         return Err(error);
     }
     for place in places {
         let (name, path) = (place.name(), place.path());
         match &place.standing {
-            None => {
+            Ok(Some(Standing::Other { version, .. })) => {
+                let update = context.command(&format!("add --update {name}"));
+                writeln!(
+                    terminal,
+                    "{path} has version {version} of the pack: see `{update}`"
+                )?;
+            }
+            Ok(Some(_)) => writeln!(terminal, "unchanged: {path}")?,
+            Ok(None) | Err(_) => {
                 place.write(Some(place.pack.text))?;
                 writeln!(terminal, "wrote {}", Style::STRONG.paint(path))?;
                 for (guard, value) in place.pack.content().guards() {
@@ -131,14 +145,6 @@ fn add(places: &[Place], context: &Context<'_>, terminal: &mut Terminal<'_>) -> 
                     writeln!(terminal, "  {guard}: {about}")?;
                 }
             }
-            Some(Standing::Other { version, .. }) => {
-                let update = context.command(&format!("add --update {name}"));
-                writeln!(
-                    terminal,
-                    "{path} has version {version} of the pack: see `{update}`"
-                )?;
-            }
-            Some(_) => writeln!(terminal, "{path} is there already")?,
         }
     }
     if let Some(directory) = places.iter().find_map(|place| place.file.path().parent()) {
@@ -157,29 +163,41 @@ fn add(places: &[Place], context: &Context<'_>, terminal: &mut Terminal<'_>) -> 
 fn next_steps(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<(), CommandError> {
     if context.common.project.is_some() {
         let trust = context.command("trust");
-        let only = "the guards run only after you have approved them";
-        writeln!(terminal, "{only}: `{trust}`")?;
+        writeln!(
+            terminal,
+            "next: `{trust}`, since hooks of a project run only after an approval"
+        )?;
     } else if context.is_standalone() {
-        let agents = BRIDGED.map(Agent::name).join("|");
-        let install = context.command(&format!("install {agents}"));
-        writeln!(terminal, "an agent asks them after `{install}`")?;
+        let [agent, others @ ..] = BRIDGED.map(Agent::name);
+        let install = context.command(&format!("install {agent}"));
+        let others = others.join(", ");
+        writeln!(
+            terminal,
+            "next: `{install}` (or {others}), if you have not done that yet"
+        )?;
     }
     Ok(())
 }
 
-fn remove(places: &[Place], terminal: &mut Terminal<'_>) -> Done {
-    if let Some(error) = places.iter().find_map(Place::is_of_a_person) {
+fn remove(places: &[Place], context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+    if let Some(error) = places.iter().find_map(Place::refusal) {
         return Err(error);
     }
     for place in places {
         let path = place.path();
-        match place.standing {
-            None => writeln!(terminal, "{path} does not exist")?,
-            Some(_) => {
-                place.write(None)?;
-                writeln!(terminal, "removed {}", Style::STRONG.paint(path))?;
-            }
+        if place.text.is_none() {
+            writeln!(terminal, "{path} does not exist")?;
+            continue;
         }
+        place.write(None)?;
+        writeln!(terminal, "removed {}", Style::STRONG.paint(path))?;
+    }
+    if context.common.project.is_some() {
+        let trust = context.command("trust");
+        writeln!(
+            terminal,
+            "next: `{trust}`, since approved hooks that are gone block"
+        )?;
     }
     Ok(Exit::FINE)
 }
@@ -194,36 +212,37 @@ fn update(
     let mut others = Vec::new();
     for place in places {
         let path = place.path();
+        let new = place.pack.content().version();
         match &place.standing {
-            None if args.packs.is_empty() => {}
-            None => {
+            Ok(None) if args.packs.is_empty() => {}
+            Ok(None) => {
                 let add = context.command(&format!("add {}", place.name()));
                 writeln!(terminal, "{path} does not exist: write it with `{add}`")?;
             }
-            Some(Standing::Current) => writeln!(terminal, "{path} is as this program has it")?,
-            Some(Standing::Own) => {
+            Ok(Some(Standing::Current)) => writeln!(terminal, "unchanged: {path}")?,
+            Ok(Some(Standing::Own)) => writeln!(terminal, "{path} is a file of yours")?,
+            Ok(Some(Standing::Edited(differences))) => {
                 writeln!(
                     terminal,
-                    "{path} is a file of yours, not the pack `{}`",
-                    place.name()
-                )?;
-            }
-            Some(Standing::Edited(differences)) => {
-                writeln!(
-                    terminal,
-                    "{path} was edited, and stays as it is; the pack differs:"
+                    "{path} was edited, and stays as it is; the pack differs in"
                 )?;
                 show(differences, terminal)?;
             }
-            Some(Standing::Other {
+            Ok(Some(Standing::Other { version, .. })) if *version > new => {
+                writeln!(
+                    terminal,
+                    "{path} has version {version}, and this program {new}"
+                )?;
+            }
+            Ok(Some(Standing::Other {
                 version,
                 differences,
-            }) => {
-                let new = place.pack.content().version();
+            })) => {
                 writeln!(terminal, "{path}: version {version} -> {new}")?;
                 show(differences, terminal)?;
                 others.push(place);
             }
+            Err(why) => writeln!(terminal, "{why}")?,
         }
     }
     let question = format!("Write {}?", counted(others.len(), "file"));

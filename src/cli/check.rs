@@ -5,12 +5,13 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::cli::add::EDITED;
 use crate::cli::args::Check;
 use crate::cli::draw::{Texts, drawn};
 use crate::cli::files::{self, named};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
 use crate::config::Severity;
-use crate::packs::{Content, Difference, Pack, Standing};
+use crate::packs::{Content, Pack, Standing, summary};
 use crate::{Hooks, LoadReport};
 
 /// The output of `forge-hooks check`.
@@ -114,22 +115,14 @@ fn compare_pack(text: &str, context: &Context<'_>) -> Option<(String, String)> {
             let message = format!(
                 "version {version} of the pack `{name}` is not that of this program: {differences}"
             );
-            Some((message, format!("`{update}` replaces it")))
+            Some((message, format!("`{update}` shows what would change")))
         }
         Some(Standing::Edited(differences)) => {
             let message = format!("the pack `{name}` was edited: {}", summary(&differences));
-            let help =
-                format!("if the changes are yours, remove the key `pack`; `{update}` shows them");
-            Some((message, help))
+            Some((message, format!("{EDITED}; `{update}` shows them")))
         }
         Some(Standing::Current | Standing::Own) => None,
     }
-}
-
-/// Names the differences.
-fn summary(differences: &[Difference]) -> String {
-    let names: Vec<_> = differences.iter().map(Difference::to_string).collect();
-    names.join(", ")
 }
 
 impl fmt::Display for CheckOutput {

@@ -13,6 +13,7 @@ use super::condition::Condition;
 use super::definition::Hook;
 use super::error::{Fault, HookError};
 use super::keys::{CASES, TWICE};
+use super::search::Search;
 use crate::entry::{Decision, HookCommand};
 use crate::events::{EventType, HookEvent};
 use crate::json::{Member, Node};
@@ -133,6 +134,12 @@ impl Hook {
                 why,
             });
         }
+        if let Some(pointer) = self.missing_in_case(&event) {
+            let message = format!(
+                "the case has no value at `{pointer}`, which the condition tests: it would match whatever it is"
+            );
+            return Err(HookError::key(key, message).at(case));
+        }
         let at = self.compared(&event, None).without_files();
         let guards = self.guards(event.event_type.can_block());
         let answers = self.settings.when.iter();
@@ -156,6 +163,14 @@ impl Hook {
             is_match: true,
             why: matching.unwrap_or_else(|| "the entry has no condition".to_owned()),
         })
+    }
+
+    /// Returns the pointer of a condition on a value that the event of a case does not have. A search without a path is one in the
+    /// working directory.
+    fn missing_in_case(&self, event: &HookEvent) -> Option<&str> {
+        let pointer = self.settings.when.as_ref()?.absent(event)?;
+        let is_search = pointer == Search::PATH && Search::of(event).is_some();
+        (!is_search).then_some(pointer)
     }
 
     /// Returns whether the answer in the entry lets something pass, so that its conditions must be certain.

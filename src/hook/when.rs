@@ -248,7 +248,6 @@ impl When {
     }
 
     /// Returns the pointer of a condition whose value the event does not have.
-    #[cfg(feature = "cli")]
     pub(super) fn absent(&self, event: &HookEvent) -> Option<&str> {
         let mut pointers = self.tests.keys().map(String::as_str);
         let is_absent = |value: &Option<&Value>| value.is_none_or(Value::is_null);

@@ -66,15 +66,14 @@ impl Pack {
         if file.name() != Some(self.name) {
             return Ok(Standing::Own);
         }
-        let differences = own.differences(&file);
         let version = file.version();
-        Ok(match (file.is_unedited(), differences.is_empty()) {
-            (true, true) => Standing::Current,
-            (true, false) => Standing::Other {
+        Ok(match file.is_unedited(text) {
+            true if digest(text) == digest(self.text) => Standing::Current,
+            true => Standing::Other {
                 version,
-                differences,
+                differences: own.differences(&file),
             },
-            (false, _) => Standing::Edited(differences),
+            false => Standing::Edited(own.differences(&file)),
         })
     }
 }
@@ -89,7 +88,7 @@ pub(crate) enum Standing {
         version: u64,
         differences: Vec<Difference>,
     },
-    /// The pack, changed by a person.
+    /// The pack, changed by a person: also a comment, or the form of its text.
     Edited(Vec<Difference>),
     /// A file that says nothing of this pack.
     Own,
@@ -117,6 +116,17 @@ impl fmt::Display for Difference {
             (None, Some(_), Some(_)) => write!(f, "`{name}`"),
             (None, Some(_), None) => write!(f, "`{name}`, which the pack does not have"),
             (None, None, _) => write!(f, "`{name}`, which the file does not have"),
+        }
+    }
+}
+
+/// Names what differs.
+pub(crate) fn summary(differences: &[Difference]) -> String {
+    match differences {
+        [] => "the form of its text".to_owned(),
+        _ => {
+            let names: Vec<_> = differences.iter().map(Difference::to_string).collect();
+            names.join(", ")
         }
     }
 }
@@ -172,18 +182,9 @@ impl Content {
         guards
     }
 
-    /// Returns whether the content is the one of which the digest was made.
-    fn is_unedited(&self) -> bool {
-        self.of_pack(DIGEST).and_then(Value::as_str) == Some(&*self.digest())
-    }
-
-    /// Computes the digest of everything but the digest.
-    fn digest(&self) -> String {
-        let mut members = self.members.clone();
-        if let Some(Value::Object(pack)) = members.get_mut(PACK) {
-            pack.remove(DIGEST);
-        }
-        of_text(canonical(&Value::Object(members)))
+    /// Returns whether this text, of which the content was read, is the one of which its digest was made.
+    fn is_unedited(&self, text: &str) -> bool {
+        self.of_pack(DIGEST).and_then(Value::as_str) == Some(&*digest(text))
     }
 
     /// Returns how a file differs from this pack: its guards, their keys and order, and the other keys of the file.
@@ -216,12 +217,29 @@ impl Content {
         let [pack, file] = [self, file].map(|content| {
             let members = content.members.iter();
             let others = members.filter(|(key, _)| *key != "hooks" && *key != PACK);
-            others.map(|(key, value)| (key.clone(), value)).collect()
+            let others = others.map(|(key, value)| (key.clone(), value));
+            // The version and the digest say themselves that they differ.
+            let of_pack = members_of(content.members.get(PACK)).into_iter();
+            let of_pack = of_pack.filter(|(key, _)| key != DIGEST && key != "version");
+            of_pack
+                .map(|(key, value)| (format!("{PACK}.{key}"), value))
+                .chain(others)
+                .collect::<Vec<_>>()
         });
-        let pack: Vec<_> = pack;
         all.extend(pairs(&pack, &file).filter_map(|(key, values)| difference(key, None, values)));
         all
     }
+}
+
+/// Computes the digest of a text, with nothing in the place of its digest. The line ends of Windows make no difference.
+fn digest(text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    let key = format!("\"{DIGEST}\": \"");
+    let without = text.split_once(&key).map(|(before, after)| {
+        let after = after.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+        format!("{before}{key}{after}")
+    });
+    of_text(without.unwrap_or(text))
 }
 
 fn members_of(guard: Option<&Value>) -> Vec<(String, &Value)> {

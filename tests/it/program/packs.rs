@@ -26,33 +26,11 @@ fn make_older(text: &str) -> String {
     pack["pack"]["version"] = 0.into();
     pack["hooks"][0]["answer"]["reason"] = "no\u{1b}[2J".into();
     pack["hooks"].as_array_mut().unwrap().pop();
-    pack["pack"].as_object_mut().unwrap().remove("sha256");
-    let digest = digest_of(&pack);
-    pack["pack"]["sha256"] = digest.into();
-    pack.to_string()
-}
-
-/// The SHA-256 of a value with sorted keys and a comma behind each member.
-fn digest_of(value: &Value) -> String {
-    fn canonical(value: &Value) -> String {
-        match value {
-            Value::Array(items) => {
-                let items = items.iter().map(|item| canonical(item) + ",");
-                format!("[{}]", items.collect::<String>())
-            }
-            Value::Object(members) => {
-                let mut members: Vec<_> = members.iter().collect();
-                members.sort_by_key(|(key, _)| *key);
-                let members = members.into_iter();
-                let members = members
-                    .map(|(key, value)| format!("{}:{},", Value::from(&**key), canonical(value)));
-                format!("{{{}}}", members.collect::<String>())
-            }
-            other => other.to_string(),
-        }
-    }
-    let digest = hmac_sha256::Hash::hash(canonical(value).as_bytes());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    pack["pack"]["sha256"] = "".into();
+    let text = serde_json::to_string_pretty(&pack).unwrap();
+    let digest = hmac_sha256::Hash::hash(text.as_bytes());
+    let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    text.replacen("\"sha256\": \"\"", &format!("\"sha256\": \"{digest}\""), 1)
 }
 
 #[test]
@@ -123,7 +101,7 @@ fn an_update_shows_what_changes_and_asks() {
         "git.json: version 0 -> 1\n",
         "  `answer` of `no_force_push`\n    - {\"decision\":\"block\",\"reason\":\"no\\u001b[2J\"}\n    + {\"decision\":\"block\",\"reason\":\"A forced",
         "  `no_writing_in_git_with_tools`, which the file does not have\n    + {",
-        "sudo.json is as this program has it\n",
+        "unchanged: [DIR]/config/forge-hooks/hooks.d/sudo.json\n",
     ] {
         assert!(asked.out.contains(part), "{part}: {asked:?}");
     }

@@ -20,7 +20,7 @@ fn reported(entry: &Value) -> Vec<String> {
 
 /// An event, its conditions, and one list for each answer. `allow` makes it an entry that widens.
 const HOLD: &str = r#"
-tool:pre_execute:bash {"/tool_args/command": {"runs": "sudo"}} ["sudo ls", "env sudo ls", {"tool_args": {"command": "sudo x"}}, {"tool_args": {}}, {}] ["ls", "git commit -m 'no sudo'", {"tool_args": {"command": "ls"}}]
+tool:pre_execute:bash {"/tool_args/command": {"runs": "sudo"}} ["sudo ls", "env sudo ls", {"tool_args": {"command": "sudo x"}}] ["ls", "git commit -m 'no sudo'", {"tool_args": {"command": "ls"}}]
 tool:pre_execute:bash {"/tool_args/command": {"not": {"runs": "ls"}}} ["rm y"] ["ls", "sudo ls"]
 tool:pre_execute:bash {"/tool_args/command": {"runs": "rm", "paths": "outside"}} ["rm -r /etc/x", "rm ../x", "rm ~/x", "rm \"$X\""] ["rm -r build", "rm -r /tmp/x", "rm a/../b"]
 tool:pre_execute:bash {"/tool_args/command": {"writes": ["**/.env", "~/.ssh/**"]}} ["echo x > .env", "tee a/.env", "cp k ~/.ssh/id"] ["cat .env", "echo x > .env.example"]
@@ -31,12 +31,37 @@ user:prompt_submit {"/prompt": {"regex": "(?i)password"}} ["my Password is x"] [
 tool:pre_execute:multi_edit {"/tool_args/edits/*/path": "*.lock"} ["a.lock", {"tool_args": {"edits": [{"path": "a"}, {"path": "b.lock"}]}}] ["a.rs"]
 tool:pre_execute:x {"/tool_args/a~1b/0": "c"} ["c"] ["d"]
 tool:pre_execute:grep {"/tool_args/path": "secrets/**"} ["secrets", {"tool_args": {"glob": "secrets/*"}}] ["src", {"tool_args": {}}]
-session:end {"/reason": "x"} ["x"] ["y", {}]
-game:saved {"/slot": "1"} ["1", {}] ["2"]
+session:end {"/reason": "x"} ["x"] ["y"]
+game:saved {"/slot": "1"} ["1"] ["2"]
 tool:* {"/tool_args/path": "a", "/tool_args/to": "b"} [{"tool_args": {"path": "a", "to": "b"}}] [{"tool_args": {"path": "a", "to": "c"}}]
-allow:tool:pre_execute:bash {"/tool_args/command": {"runs_only": ["git status"]}} ["git status"] ["git status; rm x", "git status \"$X\"", {}]
-allow:tool:pre_execute:write {"/tool_args/path": "src/**"} ["src/a"] ["a", "src/../a", {}]
+allow:tool:pre_execute:bash {"/tool_args/command": {"runs_only": ["git status"]}} ["git status"] ["git status; rm x", "git status \"$X\""]
+allow:tool:pre_execute:write {"/tool_args/path": "src/**"} ["src/a"] ["a", "src/../a"]
 "#;
+
+/// A guard would match it, whatever it is.
+#[test]
+fn a_case_without_the_tested_value_is_an_error() {
+    for case in [
+        json!({"tool_args": "git push -f"}),
+        json!({"tool_nme": "bash"}),
+        json!({"command": "git push -f"}),
+        json!({"tool_args": {"command": null}}),
+        json!({}),
+    ] {
+        for list in ["matches", "passes"] {
+            let entry = json!({
+                "event": "tool:pre_execute:bash",
+                "when": {"/tool_args/command": {"runs": "git push"}},
+                "answer": {"decision": "block"},
+                "cases": {list: [case]},
+            });
+            let reported = reported(&entry);
+            assert_eq!(reported.len(), 1, "{case}: {reported:?}");
+            let message = "the case has no value at `/tool_args/command`";
+            assert!(reported[0].contains(message), "{reported:?}");
+        }
+    }
+}
 
 #[test]
 fn cases_hold_where_the_conditions_answer_so() {
