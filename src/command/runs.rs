@@ -274,6 +274,8 @@ impl Met<'_> {
             "is a pattern"
         } else if written.contains("$(") || written.contains('`') {
             "is what a command prints"
+        } else if place != self.program && !written.contains('"') {
+            "is in a variable without quotes, and may be an option"
         } else {
             "is in a variable"
         };
