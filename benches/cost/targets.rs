@@ -212,21 +212,21 @@ pub(crate) fn rows() -> Vec<Row> {
         count(
             "instructions of forge-hooks fire --json with one hook",
             2_600_000.0,
-            2_620_000.0,
+            2_730_000.0,
             program::instructions_of_fire,
         ),
         #[cfg(feature = "cli")]
         count(
             "instructions of an unmatched call of forge-hooks",
             2_800_000.0,
-            2_610_000.0,
+            2_690_000.0,
             program::instructions_of_unmatched,
         ),
         #[cfg(feature = "cli")]
         count(
             "instructions of an unmatched call beside 50 conditions",
             5_800_000.0,
-            5_210_000.0,
+            5_570_000.0,
             program::instructions_with_conditions,
         ),
         #[cfg(feature = "cli")]

@@ -128,6 +128,8 @@ struct Nested {
     /// True if it may be no text for a shell. Then it is no doubt that it cannot be read.
     is_perhaps: bool,
     is_elsewhere: bool,
+    /// What the command reads that gave the text to a shell. Its commands read that too, unless they have an input of their own.
+    inputs: Vec<Rc<str>>,
 }
 
 struct Reader {
@@ -162,6 +164,7 @@ impl Commands {
             directory: Some("".into()),
             is_perhaps: false,
             is_elsewhere: false,
+            inputs: Vec::new(),
         });
         while let Some(nested) = reader.texts.pop_front() {
             if let Some(reason) = reader.read(&nested) {
@@ -266,6 +269,9 @@ impl Reader {
             let text = self.variables.text(word, &printed);
             run.inputs.push(text.into());
         }
+        if simple.inputs.is_empty() && fed_by.is_empty() {
+            run.inputs.extend_from_slice(&nested.inputs);
+        }
         let shifted = fed_by
             .into_iter()
             .map(|range| base + range.start..base + range.end);
@@ -321,11 +327,14 @@ impl Reader {
                 self.variables.bind(name, arguments);
             }
             for text in given.texts {
-                let (texts, is_perhaps) = match text {
-                    ShellText::Text(text) => (vec![text.into()], false),
-                    ShellText::Perhaps(text) => (vec![text.into()], true),
-                    ShellText::Input => (inputs(runs, run).collect(), false),
+                let (texts, is_perhaps, is_input) = match text {
+                    ShellText::Text(text) => (vec![text.into()], false, false),
+                    ShellText::Perhaps(text) => (vec![text.into()], true, false),
+                    ShellText::Input => (inputs(runs, run).collect(), false, true),
                 };
+                // A text that is the input itself leaves nothing to read.
+                let read = inputs(runs, run).filter(|_| !is_input);
+                let read: Vec<_> = read.take(MOST_FEEDERS).collect();
                 self.texts.extend(texts.into_iter().map(|text| Nested {
                     // A value that is not known may end its quotes.
                     is_perhaps: is_perhaps || text.contains(UNKNOWN_VALUE),
@@ -334,6 +343,7 @@ impl Reader {
                     parent: Some(index),
                     directory: run.directory.clone(),
                     is_elsewhere: run.is_elsewhere(place + 1),
+                    inputs: read.clone(),
                 }));
             }
         }
