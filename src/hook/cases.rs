@@ -76,10 +76,6 @@ impl Hook {
 
     /// Returns the mistakes in the cases of this hook's entry, and, if `tests`, the cases that do not hold.
     pub(crate) fn faults_of_cases(&self, entry: Node<'_, '_>, tests: bool) -> Vec<Fault> {
-        // Most entries have none, and the keys of an entry are not looked for twice.
-        if self.settings.options.cases.is_none() {
-            return Vec::new();
-        }
         let mut members = entry.members().filter(|member| member.key == CASES);
         let mut faults = Vec::new();
         let first = members.next();
