@@ -13,7 +13,7 @@ use crate::config::PackFile;
 use crate::packs::{Difference, Pack, Standing, summary};
 use crate::printable;
 
-/// What to do about a pack that a person has edited.
+/// The next step for a pack that a person has edited.
 pub(crate) const EDITED: &str = "to keep the changes, remove the key `pack`; to drop them, remove the file, and add the pack again";
 
 /// A pack with its file.
@@ -22,7 +22,7 @@ struct Place {
     file: PackFile,
     /// The text of the file; none if it does not exist.
     text: Option<String>,
-    /// What the file is to the pack, none without a file; or the reason why it cannot be read.
+    /// The relation of the file to the pack, none without a file; or the reason why the file cannot be read.
     standing: Result<Option<Standing>, String>,
 }
 
@@ -54,9 +54,12 @@ impl Place {
             Err(why) => Err(why.clone()),
         };
         let path = named(file.path());
-        let standing = standing.map_err(|why| match text.is_ok() {
-            true => format!("cannot read `{path}`: {why}"),
-            false => why,
+        let standing = standing.map_err(|why| {
+            if text.is_ok() {
+                format!("cannot read `{path}`: {why}")
+            } else {
+                why
+            }
         });
         Self {
             pack,
@@ -202,7 +205,7 @@ fn remove(places: &[Place], context: &Context<'_>, terminal: &mut Terminal<'_>) 
     Ok(Exit::FINE)
 }
 
-/// Shows how the files differ from the packs of this program, and replaces those that nobody has edited.
+/// Shows how the files differ from the packs of this program, and replaces those that are as a program wrote them.
 fn update(
     places: &[Place],
     args: &Add,

@@ -517,11 +517,11 @@ pub(crate) struct Add {
     /// The packs.
     #[arg(value_name = "PACK", value_parser = PossibleValuesParser::new(PACKS.each_ref().map(|pack| pack.name)))]
     pub(crate) packs: Vec<String>,
-    /// Show how the files differ from the packs of this program, and replace those that nobody has edited. Without names: all
-    /// that were added.
+    /// Show how the files differ from the packs of this program, and replace those that no person has edited. Without names:
+    /// all that were added.
     #[arg(long, conflicts_with = "remove")]
     pub(crate) update: bool,
-    /// Remove the files of these packs, unless somebody has edited them.
+    /// Remove the files of these packs, unless a person has edited them.
     #[arg(long, requires = "packs")]
     pub(crate) remove: bool,
     /// With --update: write without asking.

@@ -7,7 +7,7 @@ use super::expand::{ANY, ONE};
 /// The most characters of a word: a state for each is a bit.
 const LONGEST: usize = 100;
 
-/// What stands for `[*]` while a word is read.
+/// The character that stands for `[*]` while a word is read.
 const LITERAL_STAR: char = '\u{2}';
 
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ impl Glob {
     /// Reads a word. Returns none if it is too long.
     pub(super) fn new(text: &str) -> Option<Self> {
         let (mut chars, mut stars) = (Vec::new(), 0);
-        for c in text.replace("[*]", "\u{2}").chars() {
+        for c in text.replace("[*]", &LITERAL_STAR.to_string()).chars() {
             let place = chars.len();
             let follows_star = place > 0 && stars >> (place - 1) & 1 == 1;
             if c == '*' && follows_star {

@@ -128,7 +128,7 @@ struct Nested {
     /// True if it may be no text for a shell. Then it is no doubt that it cannot be read.
     is_perhaps: bool,
     is_elsewhere: bool,
-    /// What the command reads that gave the text to a shell. Its commands read that too, unless they have an input of their own.
+    /// The texts that the giving command reads. The commands of this text read them too, unless they have an input of their own.
     inputs: Vec<Rc<str>>,
 }
 
@@ -441,7 +441,7 @@ fn line(words: &[Arg]) -> String {
     words.join(" ")
 }
 
-/// What stands for the names that `find` finds if it looks for none.
+/// The pattern that stands for the names that `find` finds if it looks for none.
 const ANY_NAME: &str = "*";
 
 /// Returns the names for which an alternative of `find` looks. A test that is negated narrows nothing that counts here.

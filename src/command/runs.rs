@@ -288,7 +288,7 @@ impl Met<'_> {
     }
 
     /// Returns the words behind the program, those of the files that the command reads as its input, and the texts that it reads.
-    /// What is unknown is left out of them.
+    /// Unknown parts are left out.
     pub(crate) fn texts(&self) -> impl Iterator<Item = String> {
         let words = self.words().iter().chain(&self.run.reads);
         let words = words.flat_map(|word| word.values.iter());
@@ -358,7 +358,7 @@ pub(super) fn path(run: &Run, directory: &Directory, word: &Arg, value: &str) ->
     };
     Path::Below {
         directory: directory.to_owned(),
-        // What is not known is taken for a name.
+        // An unknown part is taken for a name.
         pattern: pattern.replace(ANY, "*"),
     }
 }

@@ -57,9 +57,10 @@ impl Case<'_, '_> {
             Some(text) => shortened(text).into_owned(),
             None => shortened(&self.value.json()).into_owned(),
         };
-        let what = match tested.is_match {
-            true => "matches, and must let pass",
-            false => "lets pass, and must match",
+        let what = if tested.is_match {
+            "matches, and must let pass"
+        } else {
+            "lets pass, and must match"
         };
         let message = format!("`{}` {what} `{case}`: {}", hook.label(), tested.why);
         HookError::key(&*self.key, message).at(self.value)
@@ -83,13 +84,14 @@ impl Hook {
         let cases = first.filter(|member| !member.value.is_null());
         let cases = cases.map(|member| cases_in(member.value, &mut faults));
         for case in cases.into_iter().flatten() {
-            let fault = match tests {
-                true => match self.test(case.value, &case.key) {
+            let fault = if !tests {
+                self.event_of(case.value, &case.key).err()
+            } else {
+                match self.test(case.value, &case.key) {
                     Ok(tested) if case.holds(&tested) => None,
                     Ok(tested) => Some(case.failed(self, &tested)),
                     Err(fault) => Some(fault),
-                },
-                false => self.event_of(case.value, &case.key).err(),
+                }
             };
             faults.extend(fault);
         }
@@ -146,9 +148,10 @@ impl Hook {
         let answers = answers.flat_map(|when| when.answers(&at, Some(Path::new(ROOT))));
         let mut matching = None;
         for ((pointer, condition), (_, answers)) in self.when().zip(answers) {
-            let is_met = match self.allows() {
-                true => answers.is_certain(),
-                false => answers.is_met(guards),
+            let is_met = if self.allows() {
+                answers.is_certain()
+            } else {
+                answers.is_met(guards)
             };
             let why = described(pointer, condition, &answers, is_met);
             if !is_met {

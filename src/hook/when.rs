@@ -331,7 +331,9 @@ fn any_found(pattern: &str) -> Option<String> {
     let name = pattern
         .strip_prefix("**/")
         .filter(|name| name.starts_with('*'))?;
-    Some(format!("x/{}", name.replace(['*', '?'], "x")))
+    // No file of a project has this character in its name.
+    let any = "\u{2}";
+    Some(format!("{any}/{}", name.replace(['*', '?'], any)))
 }
 
 /// Tests what a shell command does.

@@ -78,7 +78,7 @@ impl Pack {
     }
 }
 
-/// What a file is to a pack of the same name.
+/// The relation of a file to a pack of the same name.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Standing {
     /// The pack as this program has it.

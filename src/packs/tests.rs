@@ -100,7 +100,7 @@ fn names(differences: &[Difference]) -> Vec<String> {
     differences.iter().map(Difference::to_string).collect()
 }
 
-/// A digest can be computed by anybody: the differences are found without it.
+/// A person or a model can compute a digest: the differences are found without it.
 #[test]
 fn each_difference_is_named_whatever_the_digest_says() {
     type Change = fn(&mut Value);

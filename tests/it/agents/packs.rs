@@ -1,7 +1,6 @@
 //! The guards of the packs under each agent, by events as the agents write them.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -10,31 +9,15 @@ use crate::program::User;
 use crate::support::{eventually, one_in};
 
 /// The guards of all packs that stop a call of a tool.
-fn guards() -> Vec<Value> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/packs");
-    let files = directory
-        .read_dir()
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let mut files: Vec<_> = files
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "json")
-        })
-        .collect();
-    files.sort();
-    let guards = files.into_iter().flat_map(|path| {
-        let pack: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-        pack["hooks"].as_array().unwrap().clone()
-    });
-    guards
-        .filter(|guard| {
-            guard["event"]
-                .as_str()
-                .unwrap()
-                .starts_with("tool:pre_execute")
-        })
-        .collect()
+fn guards() -> impl Iterator<Item = Value> {
+    let is_of_tools = |guard: &Value| {
+        guard["event"]
+            .as_str()
+            .unwrap()
+            .starts_with("tool:pre_execute")
+    };
+    let guards = crate::packs::guards().into_iter().map(|(_, guard)| guard);
+    guards.filter(is_of_tools)
 }
 
 /// A call as an agent writes it; none if it has no such tool. Gemini CLI looks for a file with a relative path elsewhere too.
@@ -80,7 +63,7 @@ fn call(user: &User, agent: &str, tool: &str, value: &str) -> Option<Value> {
     Some(json!({"tool_name": name, "tool_input": input}))
 }
 
-/// Whether the call is stopped, with what the agent reads.
+/// Returns whether the call is stopped, with the text that the agent reads.
 fn stops(user: &User, agent: usize, fields: &Value) -> (bool, String) {
     let agent = &AGENTS[agent];
     let answered = user.fired(agent.name, agent.before, fields);
@@ -146,7 +129,7 @@ fn each_guard_of_the_packs_stops_calls_of_each_agent() {
     assert!(count >= 24, "{count}");
 }
 
-/// What a model has written is an argument, never code nor an option.
+/// A text of a model is an argument, never code nor an option.
 #[test]
 fn the_desktop_says_when_an_agent_waits_or_has_ended() {
     let user = User::new();

@@ -7,7 +7,7 @@ use forge_hooks::{AppProfile, Decision, FireOptions, HookConfig, HookEvent, Hook
 use serde_json::{Value, json};
 
 /// The packs, by their names.
-fn packs() -> Vec<(String, String)> {
+pub(crate) fn packs() -> Vec<(String, String)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/packs");
     let files = directory
         .read_dir()
@@ -28,7 +28,7 @@ fn packs() -> Vec<(String, String)> {
 }
 
 /// The guards, each with its pack.
-fn guards() -> Vec<(String, Value)> {
+pub(crate) fn guards() -> Vec<(String, Value)> {
     let packs = packs().into_iter().flat_map(|(name, text)| {
         let mut pack: Value = serde_json::from_str(&text).unwrap();
         let Value::Array(guards) = pack["hooks"].take() else {
@@ -164,7 +164,7 @@ fn commands_that_the_packs_forbid_are_stopped() {
     assert!(count >= 150 && passed <= 5, "{passed} of {count}");
 }
 
-/// What a script of this crate once blocked, or let pass.
+/// Commands and files that a script of this crate once blocked, or let pass.
 #[test]
 fn commands_and_files_are_stopped_by_their_kind() {
     let directory = tempfile::tempdir().unwrap();

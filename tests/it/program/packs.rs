@@ -5,21 +5,6 @@ use serde_json::Value;
 use super::{User, with};
 
 const GIT: &str = "config/forge-hooks/hooks.d/git.json";
-const ALL: [&str; 12] = [
-    "agents",
-    "docker",
-    "git",
-    "kubernetes",
-    "network",
-    "notify",
-    "publish",
-    "rm",
-    "secrets",
-    "sql",
-    "sudo",
-    "terraform",
-];
-
 /// Makes the pack another version: as a program of that version writes it, with a digest of its own.
 fn make_older(text: &str) -> String {
     let mut pack: Value = serde_json::from_str(text).unwrap();
@@ -36,7 +21,12 @@ fn make_older(text: &str) -> String {
 #[test]
 fn all_packs_hold_wherever_the_home_is() {
     let user = User::new();
-    let added = user.run(&with(&["add"], &ALL));
+    let names: Vec<_> = crate::packs::packs()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    let added = user.run(&with(&["add"], &names));
     assert_eq!(added.status, 0, "{added:?}");
     // The home is in a directory for temporary files.
     let checked = user.run(&["check", "--strict"]);
