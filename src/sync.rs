@@ -19,7 +19,7 @@ use shuttle::sync as locks;
 #[cfg(forge_hooks_shuttle)]
 pub(crate) use shuttle::{thread, thread_local};
 
-pub(crate) use locks::atomic::{AtomicBool, AtomicUsize, Ordering};
+pub(crate) use locks::atomic::{AtomicBool, Ordering};
 
 thread_local! {
     static HOLDS_ONE: Cell<bool> = const { Cell::new(false) };

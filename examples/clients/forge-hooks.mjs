@@ -70,11 +70,11 @@ async function agent(commands) {
   for (const command of commands) {
     const event = { type: "tool:pre_execute", tool_name: "bash", data: { tool_args: { command } } };
     const result = await hooks.call("fire", { event, options: { handles_ask: true, applies_updates: true } }, 60_000);
-    const last = result.again ?? result; // with the changes of the hooks, if any
-    last.messages.forEach((text) => console.error(text));
-    const reason = shown(last.reason ?? "without a reason");
-    if (last.allowed || (last.decision === "ask" && (await confirmed(reason)))) {
-      spawnSync(last.event.data.tool_args.command, { shell: true, stdio: "inherit" });
+    result.messages.forEach((text) => console.error(text));
+    const reason = shown(result.reason ?? "without a reason");
+    if (result.allowed || (result.decision === "ask" && (await confirmed(reason)))) {
+      const last = result.changed_event ?? event; // with the changes of the hooks, if any
+      spawnSync(last.data.tool_args.command, { shell: true, stdio: "inherit" });
     } else {
       console.log("blocked:", reason);
     }

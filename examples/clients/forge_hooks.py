@@ -70,11 +70,11 @@ def agent(commands):
     for command in commands:
         event = {"type": "tool:pre_execute", "tool_name": "bash", "data": {"tool_args": {"command": command}}}
         result = hooks.call("fire", timeout=60, event=event, options={"handles_ask": True, "applies_updates": True})
-        last = result.get("again", result)  # with the changes of the hooks, if any
-        sys.stderr.writelines(text + "\n" for text in last["messages"])
-        reason = shown(last["reason"] or "without a reason")
-        if last["allowed"] or last["decision"] == "ask" and confirmed(reason):
-            subprocess.run(last["event"]["data"]["tool_args"]["command"], shell=True)
+        sys.stderr.writelines(text + "\n" for text in result["messages"])
+        reason = shown(result["reason"] or "without a reason")
+        if result["allowed"] or result["decision"] == "ask" and confirmed(reason):
+            last = result.get("changed_event", event)  # with the changes of the hooks, if any
+            subprocess.run(last["data"]["tool_args"]["command"], shell=True)
         else:
             print("blocked:", reason, flush=True)
     hooks.close()

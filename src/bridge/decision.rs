@@ -45,40 +45,37 @@ pub(super) struct CallDecision {
 }
 
 impl CallDecision {
-    /// Adds the outcomes of one event: of the first pass, and of the second if hooks have changed it.
-    pub(super) fn add(&mut self, scene: Scene, first: &Outcome, again: Option<&Outcome>) {
-        let last = again.unwrap_or(first);
-        match last.check() {
+    /// Adds the outcome of one event.
+    pub(super) fn add(&mut self, scene: Scene, outcome: &Outcome) {
+        match outcome.check() {
             Err(error) if error.result.decision() == Decision::Ask => {
-                if last.asks().is_none() {
+                if outcome.asks().is_none() {
                     self.block_with(scene.unasked(&error.result, ", so it is blocked"));
                 }
             }
             Err(error) => self.block_with(error.to_string()),
             Ok(()) => {}
         }
-        if let Some(output) = last.updated_output() {
+        if let Some(output) = outcome.updated_output() {
             self.replace_output(output);
         }
-        for outcome in [Some(first), again].into_iter().flatten() {
-            for question in outcome.questions() {
-                add(&mut self.asks, asked(question));
-            }
-            let telling = of_last_output(outcome);
-            self.context.extend(telling.additional_context());
-            self.context.extend(telling.feedback());
-            self.object(scene, &telling);
-            for message in outcome.system_messages() {
-                add(&mut self.messages, printable_lines(message));
-            }
-            self.note(&scene.failures(outcome));
-            if outcome.stops_turn() {
-                let reason = telling.stop_reason().unwrap_or(STOPS);
-                self.stop.get_or_insert_with(|| printable_lines(reason));
-            }
+        for question in outcome.questions() {
+            add(&mut self.asks, asked(question));
+        }
+        let telling = of_last_output(outcome);
+        self.context.extend(telling.additional_context());
+        self.context.extend(telling.feedback());
+        self.object(scene, &telling);
+        for message in outcome.system_messages() {
+            add(&mut self.messages, printable_lines(message));
+        }
+        self.note(&scene.failures(outcome));
+        if outcome.stops_turn() {
+            let reason = telling.stop_reason().unwrap_or(STOPS);
+            self.stop.get_or_insert_with(|| printable_lines(reason));
         }
         self.context.dedup();
-        self.grants = Some(self.grants.unwrap_or(true) && last.grants());
+        self.grants = Some(self.grants.unwrap_or(true) && outcome.grants());
     }
 
     /// Adds what hooks have against something that has already happened: for the model, and for the user if it is no failure, of

@@ -8,11 +8,12 @@ use serde_json::Value;
 use super::background::Place;
 use super::call::{Arguments, Call};
 use super::decision::{CallDecision, Scene, unchecked};
-use super::firing::{Fired, Firing};
+use super::firing::Firing;
 use super::guarded;
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
 use crate::hooks::Hooks;
+use crate::outcome::Outcome;
 
 /// The events of one call, as they are fired.
 pub(super) struct Dispatch<'a> {
@@ -76,7 +77,7 @@ impl Dispatch<'_> {
         }
         // Each hook gets the output with the changes of the hooks before it.
         if let Some(output) = &self.decision.output {
-            event.data.insert("tool_result".to_owned(), output.clone());
+            event = event.with_data("tool_result", output.clone());
         }
         if self.scene.is_end {
             self.set_aside(hooks, &event);
@@ -88,20 +89,16 @@ impl Dispatch<'_> {
             return None;
         }
         match self.run(hooks, &matching, &event) {
-            Ok(fired) => self.add(fired),
+            Ok(outcome) => {
+                self.decision.add(self.scene, &outcome);
+                outcome.changed_event().cloned()
+            }
             Err(why) => {
                 self.fault(&why);
                 self.withhold_for(&event.event_type, &matching);
                 None
             }
         }
-    }
-
-    /// Adds the outcome of an event. Returns the event as hooks have changed it, if they have.
-    fn add(&mut self, fired: Fired) -> Option<HookEvent> {
-        let again = fired.again.as_ref().map(|(_, outcome)| outcome);
-        self.decision.add(self.scene, &fired.first, again);
-        fired.again.map(|(event, _)| event)
     }
 
     /// Switches off the hooks with a condition on a value that the end of this turn does not have, and tells the user: the hooks after
@@ -153,7 +150,7 @@ impl Dispatch<'_> {
         hooks: &Hooks,
         matching: &[Arc<Hook>],
         event: &HookEvent,
-    ) -> Result<Fired, String> {
+    ) -> Result<Outcome, String> {
         // A hook with an invalid condition must not be left out because of another hook. A test shows what is invalid.
         let _ = hooks.executor().hooks_for(event);
         for hook in matching {
@@ -162,7 +159,7 @@ impl Dispatch<'_> {
             })?;
         }
         let fired = self.firing.fire(hooks, event);
-        let blocked = fired.as_ref().ok().and_then(|fired| fired.first.blocked());
+        let blocked = fired.as_ref().ok().and_then(Outcome::blocked);
         self.note_background(hooks, matching, blocked.map(|result| &*result.hook));
         fired
     }

@@ -1,11 +1,10 @@
-//! Fires an event at its hooks before the deadline of the whole answer, and once more if hooks have changed it.
+//! Fires an event at its hooks before the deadline of the whole answer.
 
 use std::time::{Duration, Instant};
 
 use crate::events::HookEvent;
 use crate::executor::{FireOptions, HookHandle};
 use crate::hooks::Hooks;
-use crate::lifecycle::{changed_event, first_pass, second_pass};
 use crate::outcome::{FailureKind, Outcome};
 
 /// The interval at which a signal is checked.
@@ -59,40 +58,13 @@ impl Deadline {
     }
 }
 
-/// The outcomes of an event.
-pub(super) struct Fired {
-    pub(super) first: Outcome,
-    /// The changed event with its outcome.
-    pub(super) again: Option<(HookEvent, Outcome)>,
-}
-
 impl Firing<'_> {
-    /// Fires an event, and if hooks have changed it, the changed one.
+    /// Fires an event.
     ///
     /// # Errors
-    /// If its hooks have not ended in time, or a signal has ended them.
-    pub(super) fn fire(&mut self, hooks: &Hooks, event: &HookEvent) -> Result<Fired, String> {
-        let options = self.options.clone();
-        let first = self.pass(hooks, event.clone(), options.clone())?;
-        let first = first_pass(event, first);
-        let Some(changed) = changed_event(event, &first) else {
-            return Ok(Fired { first, again: None });
-        };
-        let again = self.pass(hooks, changed.clone(), options.second_pass())?;
-        let again = second_pass((event, &first), (&changed, again));
-        Ok(Fired {
-            first,
-            again: Some((changed, again)),
-        })
-    }
-
-    fn pass(
-        &mut self,
-        hooks: &Hooks,
-        event: HookEvent,
-        options: FireOptions,
-    ) -> Result<Outcome, String> {
-        let mut handle = hooks.submit_with(event, options);
+    /// If hooks that can block have not ended in time.
+    pub(super) fn fire(&mut self, hooks: &Hooks, event: &HookEvent) -> Result<Outcome, String> {
+        let mut handle = hooks.submit_with(event.clone(), self.options.clone());
         loop {
             let left = self.deadline.at.saturating_duration_since(Instant::now());
             if let Some(outcome) = handle.wait_timeout(left.min(TICK)) {

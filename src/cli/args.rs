@@ -313,9 +313,6 @@ pub(crate) struct Fire {
     /// Also run the hooks after one that blocks or fails, except for those of other agents after a block.
     #[arg(long)]
     pub(crate) keep_going: bool,
-    /// Run all hooks at once.
-    #[arg(long)]
-    pub(crate) parallel: bool,
     /// Run nothing: show which hooks would run, in order, and for each other hook why not.
     #[arg(long, conflicts_with = "trace_events")]
     pub(crate) dry_run: bool,
@@ -326,7 +323,7 @@ pub(crate) struct Fire {
         value_name = "AGENT",
         value_parser = agent(),
         conflicts_with_all = [
-            "tool", "args", "result", "error", "session", "data", "custom", "keep_going", "parallel",
+            "tool", "args", "result", "error", "session", "data", "custom", "keep_going",
             "dry_run", "trace_events",
         ]
     )]

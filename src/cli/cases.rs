@@ -115,14 +115,12 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    /// Combines the outcomes. `again` is the outcome of the changed call.
-    pub(crate) fn new(first: &Outcome, again: Option<&Outcome>) -> Self {
-        let last = again.unwrap_or(first);
-        let blocked = last.blocked();
+    pub(crate) fn new(outcome: &Outcome) -> Self {
+        let blocked = outcome.blocked();
         Self {
             decision: blocked.map_or(Decision::Allow, HookResult::decision),
-            reason: last.reason().map(str::to_owned),
-            updated_input: first.updated_input(),
+            reason: outcome.reason().map(str::to_owned),
+            updated_input: outcome.updated_input().cloned(),
             hook: blocked.map(|result| title(&result.hook)),
         }
     }

@@ -11,16 +11,11 @@ use crate::{EventType, HookEvent, HookResult, Redactor};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Remarks {
     can_block: bool,
-    /// True if hooks have not yet changed the event. After a change, `fire` does not repeat its remarks on the event.
-    is_first: bool,
 }
 
 impl Remarks {
-    pub(crate) fn new(can_block: bool, is_first: bool) -> Self {
-        Self {
-            can_block,
-            is_first,
-        }
+    pub(crate) fn new(can_block: bool) -> Self {
+        Self { can_block }
     }
 
     /// Adds these remarks to the diagnostics of the results.
@@ -51,7 +46,7 @@ impl Remarks {
         let may_block = self.can_block && !hook.background() && hook.protocol_name() == "native";
         let is_text = result.output().is_none() && result.diagnostics().is_empty();
         let is_quiet = result.stdout.trim().is_empty() && result.stderr.trim().is_empty();
-        let is_intended = self.is_first && may_block && is_text && !is_quiet;
+        let is_intended = may_block && is_text && !is_quiet;
         (is_intended && result.started() && result.success())
             .then_some("it wrote text and let the operation continue; to block, exit with 1")
     }

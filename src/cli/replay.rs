@@ -17,7 +17,7 @@ use crate::cli::confirm::is_confirmed;
 use crate::cli::entries::{headline, title};
 use crate::cli::trace::{Record, Recorded, missing, read_events};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
-use crate::trace::{ASK, CONTEXT, Decided, KEEPS_GOING, PARALLEL, UPDATES};
+use crate::trace::{ASK, CONTEXT, Decided, KEEPS_GOING, UPDATES};
 use crate::{
     Decision, FireOptions, Hook, HookExecutor, HookResult, Hooks, Outcome, Redactor, Sandbox,
     printable,
@@ -304,9 +304,6 @@ impl Player {
         }
         if recorded.was(UPDATES) {
             options = options.applies_updates();
-        }
-        if recorded.was(PARALLEL) {
-            options = options.parallel();
         }
         options = options.stop_on_failure(!recorded.was(KEEPS_GOING));
         let event = recorded.event.clone();

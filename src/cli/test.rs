@@ -52,11 +52,11 @@ pub(crate) fn run(args: &Test, context: &Context<'_>, terminal: &mut Terminal<'_
     };
     let mut cases = Vec::new();
     for (case, event, reason) in ready {
-        let (first, again) = fire_pass.fire(event, terminal)?;
+        let fired = fire_pass.fire(event, terminal)?;
         if terminal.interrupted().is_some() {
             break;
         }
-        let found = Verdict::new(&first.outcome, again.as_ref().map(|pass| &pass.outcome));
+        let found = Verdict::new(&fired.outcome);
         let judged = Judged::compare(case, reason.as_ref(), found);
         if !args.json {
             write!(terminal, "{judged}")?;

@@ -21,9 +21,7 @@ use crate::entry::{Failure, FailureKind, FailurePolicy, HookCommand, HookOutput,
 use crate::events::HookEvent;
 use crate::hook::HookSource;
 use crate::process::Args;
-use crate::protocol::{
-    Call, Exit, Grouping, Launch, Protocol, ProtocolMismatch, command_line, program,
-};
+use crate::protocol::{Call, Exit, Launch, Protocol, ProtocolMismatch, command_line, program};
 
 /// The most characters of a matcher in a label, so that its place stays visible.
 const LONGEST_MATCHER: usize = 30;
@@ -404,15 +402,12 @@ impl Protocol for AgentProtocol {
         }
     }
 
-    fn grouping(&self) -> Grouping {
+    fn once_for(&self) -> Option<String> {
         let once_for = || {
             let mut handler = self.definition();
             handler["matcher"].take();
             handler.to_string()
         };
-        Grouping {
-            in_parallel: true,
-            once_for: self.agent().runs_once.then(once_for),
-        }
+        self.agent().runs_once.then(once_for)
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use super::depth::bounded_copy;
+use super::depth::{DEEPEST_DATA, bounded};
 
 /// Values that a hook written for another agent finds on its standard input besides the event: the path of the
 /// transcript, the permission mode, the model, and any other field that the host sets.
@@ -43,7 +43,9 @@ impl HostContext {
     /// levels, hooks that receive it fail, as for a value of the event's data.
     #[must_use]
     pub fn with_field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.fields.insert(name.into(), bounded_copy(&value.into()));
+        let too_deep = || (0..=DEEPEST_DATA).fold(Value::Null, |inner, _| vec![inner].into());
+        let value = bounded(value.into()).unwrap_or_else(too_deep);
+        self.fields.insert(name.into(), value);
         self
     }
 

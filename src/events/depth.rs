@@ -1,57 +1,25 @@
 //! The depth of an event's data. A host can build a [`Value`] that is nested deeper than a stack allows: writing, copying
-//! and dropping it recurse once for each level. All hooks of such an event fail, on the thread that fires it: no other
-//! thread gets it.
-
-use std::borrow::Cow;
+//! and dropping it recurse once for each level. Such a value is refused where it is added.
 
 use serde_json::Value;
-
-use super::HookEvent;
 
 /// The most levels of nested arrays and objects in a value that a hook can receive.
 pub(crate) const DEEPEST_DATA: usize = 128;
 
-impl HookEvent {
-    /// Returns the key of the first value that is nested too deep.
-    pub(crate) fn too_deep_key(&self) -> Option<&str> {
-        let mut data = self.data.iter();
-        let too_deep = data.find(|(_, value)| is_deeper(value, DEEPEST_DATA));
-        too_deep.map(|(key, _)| key.as_str())
+/// Returns a value for an event; none if it is nested too deep, and then it is dropped here, without recursion.
+pub(super) fn bounded(value: Value) -> Option<Value> {
+    if !is_deeper(&value, DEEPEST_DATA) {
+        return Some(value);
     }
-
-    /// Returns the event with `null` in place of the values that are too deep.
-    pub(crate) fn within_limit(&self) -> Cow<'_, Self> {
-        if self.too_deep_key().is_none() {
-            return Cow::Borrowed(self);
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        match value {
+            Value::Array(items) => left.extend(items),
+            Value::Object(map) => left.extend(map.into_iter().map(|(_, item)| item)),
+            _ => {}
         }
-        let kept = |value: &Value| {
-            if is_deeper(value, DEEPEST_DATA) {
-                Value::Null
-            } else {
-                value.clone()
-            }
-        };
-        let data = self.data.iter();
-        Cow::Owned(Self {
-            data: data
-                .map(|(key, value)| (key.clone(), kept(value)))
-                .collect(),
-            event_type: self.event_type.clone(),
-            timestamp: self.timestamp,
-            tool_name: self.tool_name.clone(),
-            session_id: self.session_id.clone(),
-            context: self.context.clone(),
-        })
     }
-}
-
-/// Copies a value for an event. A value that is too deep becomes a copy that is too deep by one level.
-pub(crate) fn bounded_copy(value: &Value) -> Value {
-    if is_deeper(value, DEEPEST_DATA) {
-        (0..=DEEPEST_DATA).fold(Value::Null, |inner, _| Value::from(vec![inner]))
-    } else {
-        value.clone()
-    }
+    None
 }
 
 /// Returns whether a value has more levels than these.
@@ -80,22 +48,5 @@ mod tests {
             assert!(!is_deeper(&value, levels), "{value}");
             assert!(levels == 0 || is_deeper(&value, levels - 1), "{value}");
         }
-    }
-
-    #[test]
-    fn a_copy_that_is_too_deep_stays_so() {
-        let mut value = json!(1);
-        for _ in 0..DEEPEST_DATA {
-            value = json!([value]);
-        }
-        let event = HookEvent::user_interrupt().with_data("deep", value.clone());
-        assert_eq!(event.too_deep_key(), None);
-        assert_eq!(*event.within_limit(), event);
-        assert_eq!(bounded_copy(&value), value);
-        let deeper = HookEvent::user_interrupt().with_data("deep", json!([[value]]));
-        assert_eq!(deeper.too_deep_key(), Some("deep"));
-        assert_eq!(deeper.within_limit().data["deep"], Value::Null);
-        let copy = bounded_copy(&deeper.data["deep"]);
-        assert!(is_deeper(&copy, DEEPEST_DATA) && !is_deeper(&copy, DEEPEST_DATA + 1));
     }
 }

@@ -3,6 +3,7 @@
 //! Does no I/O, and does not know how an event reaches a hook: see `protocol`.
 
 mod agent;
+mod changes;
 mod context;
 mod depth;
 mod event_type;
@@ -18,8 +19,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+pub(crate) use changes::InputChange;
 pub use context::HostContext;
-pub(crate) use depth::{DEEPEST_DATA, bounded_copy, is_deeper};
+use depth::bounded;
+pub(crate) use depth::{DEEPEST_DATA, is_deeper};
 pub use event_type::{CustomEventType, EventType, EventTypeError};
 pub(crate) use event_type::{LIKE_AN_EVENT, nearest};
 pub(crate) use meant::{meant_by, named_elsewhere};
@@ -39,15 +42,14 @@ pub use vocabulary::Vocabulary;
 ///
 /// let event = HookEvent::tool_pre_execute("bash", json!({"command": "ls"}))
 ///     .with_session_id("sess_123");
-/// assert_eq!(event.data["tool_args"]["command"], "ls");
+/// assert_eq!(event.data()["tool_args"]["command"], "ls");
 /// assert_eq!(event.to_env()["FORGE_TOOL_NAME"], "bash");
 /// ```
 ///
 /// `Debug` shows the keys of the data, never the values: they may hold secrets.
 ///
-/// A hook can receive values of up to 128 levels of nested arrays and objects. If a value is deeper, the
-/// event's hooks fail with [`EventTooLarge`](crate::FailureKind::EventTooLarge). Dropping, cloning and comparing
-/// such an event recurse once for each level, as with a [`serde_json::Value`]; no thread of the engine does so.
+/// A hook can receive values of up to 128 levels of nested arrays and objects. A value that is deeper is `null` in the event,
+/// whose hooks fail with [`EventTooLarge`](crate::FailureKind::EventTooLarge).
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct HookEvent {
@@ -57,10 +59,9 @@ pub struct HookEvent {
     /// The time, in seconds since 1970-01-01 00:00 UTC, with a precision of a microsecond.
     #[serde(default = "now", deserialize_with = "timestamp_or_now")]
     pub timestamp: f64,
-    /// The data that hooks receive, as JSON and in environment variables. Some keys have no variable: see [the
-    /// environment](crate::docs::protocol#the-environment).
+    /// No value is nested too deep.
     #[serde(default, deserialize_with = "data_or_none")]
-    pub data: Map<String, Value>,
+    pub(crate) data: Map<String, Value>,
     /// The tool of the event, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
@@ -70,6 +71,9 @@ pub struct HookEvent {
     /// Values that are neither part of the JSON nor variables.
     #[serde(skip)]
     context: Option<Arc<HostContext>>,
+    /// The key of a value that was nested too deep.
+    #[serde(skip)]
+    too_deep: Option<String>,
 }
 
 /// An event's name, and whether hooks can block it. For a custom event, the host's vocabulary decides.
@@ -96,11 +100,19 @@ fn timestamp_or_now<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D
     Ok(Option::deserialize(deserializer)?.unwrap_or_else(now))
 }
 
-/// Reads the data. `null` counts as no data, since other programs write it for missing data.
+/// Reads the data. `null` counts as no data, since other programs write it for missing data. A value that is nested too deep is
+/// an error.
 fn data_or_none<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Map<String, Value>, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+    let data: Map<String, Value> = Option::deserialize(deserializer)?.unwrap_or_default();
+    for (key, value) in &data {
+        if is_deeper(value, DEEPEST_DATA) {
+            let why = format!("`{key}` is nested deeper than {DEEPEST_DATA} levels");
+            return Err(serde::de::Error::custom(why));
+        }
+    }
+    Ok(data)
 }
 
 impl HookEvent {
@@ -114,14 +126,42 @@ impl HookEvent {
             tool_name: None,
             session_id: None,
             context: None,
+            too_deep: None,
         }
     }
 
-    /// Adds a value to the data. Replaces the value of the same key.
+    /// Returns the data that hooks receive, as JSON and in environment variables. Some keys have no variable: see [the
+    /// environment](crate::docs::protocol#the-environment).
+    #[must_use]
+    pub fn data(&self) -> &Map<String, Value> {
+        &self.data
+    }
+
+    /// Adds a value to the data. Replaces the value of the same key. If the value is nested deeper than 128 levels, the hooks of
+    /// the event fail.
     #[must_use]
     pub fn with_data(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.data.insert(key.into(), value.into());
+        let key = key.into();
+        let value = bounded(value.into());
+        if value.is_none() {
+            self.too_deep = Some(key.clone());
+        }
+        self.data.insert(key, value.unwrap_or_default());
         self
+    }
+
+    /// Adds a copy of a value, as [`with_data`](Self::with_data) does.
+    pub(crate) fn with_copy(mut self, key: &str, value: &Value) -> Self {
+        if is_deeper(value, DEEPEST_DATA) {
+            self.too_deep = Some(key.to_owned());
+            return self;
+        }
+        self.with_data(key, value.clone())
+    }
+
+    /// Returns the key of a value that was nested too deep.
+    pub(crate) fn too_deep_key(&self) -> Option<&str> {
+        self.too_deep.as_deref()
     }
 
     /// Sets the tool of the event.
@@ -138,12 +178,11 @@ impl HookEvent {
         self
     }
 
-    /// Returns the event as one line of JSON, as a hook reads it from its standard input. A value of the data that is
-    /// nested deeper than 128 levels becomes `null`.
+    /// Returns the event as one line of JSON, as a hook reads it from its standard input.
     #[must_use]
     pub fn to_json(&self) -> String {
         // This can only fail for a map key that is not a string, and `data` has none.
-        serde_json::to_string(&*self.within_limit()).unwrap_or_default()
+        serde_json::to_string(self).unwrap_or_default()
     }
 
     /// Creates `tool:pre_execute`: a tool is about to run.
@@ -284,17 +323,6 @@ impl HookEvent {
 
     fn of_model(event_type: EventType, model: impl Into<String>) -> Self {
         Self::new(event_type).with_data("llm_model", model.into())
-    }
-
-    /// Returns whether a hook may change the input of the operation: the arguments of a tool, if they are an object, a
-    /// prompt, or the messages of a request to a model, if the host has set them.
-    pub(crate) fn has_changeable_input(&self) -> bool {
-        match self.event_type {
-            EventType::ToolPreExecute => self.data.get("tool_args").is_none_or(Value::is_object),
-            EventType::UserPromptSubmit => true,
-            EventType::LlmPreRequest => self.data.get("messages").is_some_and(Value::is_array),
-            _ => false,
-        }
     }
 
     fn of_permission(

@@ -5,6 +5,21 @@
 
 type Key = (&'static str, &'static str);
 
+/// The part of an event's data that hooks may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Input {
+    None,
+    /// The members of an object, such as the arguments of a tool.
+    Members(&'static str),
+    /// A text.
+    Text(&'static str),
+    /// A list, and the key of its length.
+    List {
+        key: &'static str,
+        count: &'static str,
+    },
+}
+
 /// The row of an event that this crate knows.
 pub(super) struct Known {
     pub(super) name: &'static str,
@@ -15,6 +30,8 @@ pub(super) struct Known {
     pub(super) about: &'static str,
     /// The keys of the event's data, each with a description of its value.
     pub(super) data: &'static [Key],
+    /// The part of the data that hooks may change.
+    pub(super) input: Input,
     /// The names of the event in other programs.
     pub(super) elsewhere: &'static [&'static str],
 }
@@ -55,6 +72,7 @@ impl Known {
             has_tool: false,
             about,
             data,
+            input: Input::None,
             elsewhere: &[],
         }
     }
@@ -74,6 +92,10 @@ impl Known {
         }
     }
 
+    const fn changed(self, input: Input) -> Self {
+        Self { input, ..self }
+    }
+
     const fn elsewhere(self, elsewhere: &'static [&'static str]) -> Self {
         Self { elsewhere, ..self }
     }
@@ -84,6 +106,7 @@ impl Known {
 pub(super) static KNOWN: [Known; 23] = [
     Known::before("tool:pre_execute", "Before a tool runs", &[ARGS])
         .of_tool()
+        .changed(Input::Members("tool_args"))
         .elsewhere(&["PreToolUse", "BeforeTool"]),
     Known::after("tool:post_execute", "After a tool has run", &[ARGS, RESULT])
         .of_tool()
@@ -96,6 +119,10 @@ pub(super) static KNOWN: [Known; 23] = [
         "Before a request to a model",
         &[MODEL, MESSAGE_COUNT, MESSAGES],
     )
+    .changed(Input::List {
+        key: "messages",
+        count: "message_count",
+    })
     .elsewhere(&["BeforeModel"]),
     Known::after(
         "llm:post_response",
@@ -143,6 +170,7 @@ pub(super) static KNOWN: [Known; 23] = [
     .of_tool()
     .elsewhere(&["PermissionDenied"]),
     Known::before("user:prompt_submit", "The user submits input", &[CONTENT])
+        .changed(Input::Text("content"))
         .elsewhere(&["UserPromptSubmit", "BeforeAgent"]),
     Known::after("user:interrupt", "The user interrupts, as with Ctrl-C", &[])
         .elsewhere(&["Interrupt"]),

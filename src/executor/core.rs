@@ -6,7 +6,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::batch::Batch;
 use super::calls::Calls;
 use super::delivery::ResultSender;
 use super::options::FireOptions;
@@ -14,10 +13,10 @@ use super::token::CancelToken;
 use super::under_way::UnderWay;
 use crate::events::{EventType, HookEvent, Vocabulary};
 use crate::hook::Hook;
-use crate::outcome::{HookResult, Outcome};
+use crate::outcome::Outcome;
 use crate::pool::Pool;
 use crate::registry::Removals;
-use crate::runner::{Fired, FiredEvent, Firing, How, Runner};
+use crate::runner::{FiredEvent, Firing, How, Runner};
 use crate::sync::Mutex;
 
 /// The time that the threads may take to end, in addition to the grace period of the hooks.
@@ -46,8 +45,6 @@ pub(super) enum Job {
     Event(Box<EventJob>),
     /// One background hook. Its result has no effect.
     Background(Box<Submitted>, Arc<Hook>),
-    /// Help with hooks that run in parallel, which complete without help too.
-    Help(Arc<Batch>),
 }
 
 /// An event that waits for a thread.
@@ -63,6 +60,8 @@ pub(super) struct Submitted {
 pub(super) struct EventJob {
     pub(super) submitted: Submitted,
     pub(super) hooks: Vec<Arc<Hook>>,
+    /// The index of the first hook that matches.
+    pub(super) first: usize,
     pub(super) options: FireOptions,
     pub(super) sender: ResultSender,
 }
@@ -74,14 +73,17 @@ impl Core {
     }
 
     /// Prepares an event that is fired at once.
-    pub(super) fn firing<'a>(
+    pub(super) fn firing(
         &self,
-        event: Fired<'a>,
-        tag: Option<u64>,
+        event: Arc<HookEvent>,
+        options: &FireOptions,
         token: &CancelToken,
-    ) -> Firing<'a> {
+    ) -> Firing {
         let can_block = self.vocabulary.can_block(&event.event_type);
-        Firing::new(event, can_block, tag, token.cancellation())
+        let mut firing = Firing::new(event, can_block, options.tag, token.cancellation());
+        firing.handles = options.handles_of(&firing.event, can_block);
+        firing.applies_input = options.applies_input(&firing.event, can_block);
+        firing
     }
 
     /// Reports an event to the observers that want it.
@@ -90,20 +92,20 @@ impl Core {
         event: &HookEvent,
         options: &FireOptions,
         hooks: &[Arc<Hook>],
-        results: Vec<HookResult>,
+        outcome: &Outcome,
     ) {
+        if !self.runner.observers.want_events() {
+            return;
+        }
         let name = &event.event_type;
-        let outcome = self.outcome_of(name).with_results(results);
         let disabled_by = self.runner.native.naming().disabled_by();
         self.runner.observers.fired(&FiredEvent {
             event,
             hooks,
-            outcome: &outcome,
+            outcome,
             how: How {
                 handles_ask: options.handles.ask,
                 applies_updates: options.handles.updates,
-                is_second_pass: options.is_second_pass,
-                parallel: options.parallel,
                 stop_on_failure: options.stop_on_failure,
                 is_disabled: self.allow_disable && disabled_by.is_some(),
                 is_known: self.vocabulary.event(name.as_str()).is_some(),

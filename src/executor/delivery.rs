@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::under_way::Held;
+use crate::events::InputChange;
 use crate::logging::error;
 use crate::outcome::HookResult;
 use crate::sync::{Mutex, thread};
 
 /// The sending side of the results of an event.
 pub(super) struct ResultSender {
-    count: usize,
     pub(super) channel: Arc<Channel>,
     /// The event's key, which is held until the event ends.
     held: Option<Held>,
@@ -30,6 +30,8 @@ pub(super) struct Channel(Mutex<ChannelState>);
 struct ChannelState {
     /// The channel has capacity for all results, so that sending never blocks. None after the last result.
     sender: Option<Sender<HookResult>>,
+    /// The change of the event's input by hooks, once all results have been sent.
+    change: Option<InputChange>,
     /// The task that awaits the end.
     waker: Option<Waker>,
     /// The thread that waits for the end.
@@ -37,26 +39,26 @@ struct ChannelState {
 }
 
 impl ResultSender {
-    /// Creates a channel for at most this many results.
-    pub(super) fn new(most: usize, held: Option<Held>) -> (Self, Receiver<HookResult>) {
-        let (sender, results) = bounded(most);
+    /// Creates a channel for the results of this many hooks, of which a copy may be kept.
+    pub(super) fn new(
+        hooks: usize,
+        held: Option<Held>,
+        keeps: bool,
+    ) -> (Self, Receiver<HookResult>) {
+        // One more tells of a panic of the engine.
+        let (sender, results) = bounded(hooks + 1);
         let state = ChannelState {
             sender: Some(sender),
+            change: None,
             waker: None,
             waiter: None,
         };
         let sender = Self {
-            count: 0,
             channel: Arc::new(Channel(Mutex::new(state))),
             held,
-            kept: None,
+            kept: keeps.then(Vec::new),
         };
         (sender, results)
-    }
-
-    /// Keeps a copy of the results.
-    pub(super) fn keep(&mut self) {
-        self.kept = Some(Vec::new());
     }
 
     /// Returns the copy of the results, once.
@@ -64,13 +66,7 @@ impl ResultSender {
         self.kept.take()
     }
 
-    /// Returns the number of results so far.
-    pub(super) fn count(&self) -> usize {
-        self.count
-    }
-
     pub(super) fn send(&mut self, result: HookResult) {
-        self.count += 1;
         if let Some(kept) = &mut self.kept {
             kept.push(result.clone());
         }
@@ -85,11 +81,11 @@ impl ResultSender {
     }
 
     /// Reports the end. All results are sent first, so that a thread woken by the end finds them.
-    pub(super) fn close(&mut self) {
+    pub(super) fn close(&mut self, change: Option<InputChange>) {
         // The key is released before the host can see the end: it may then submit the next event with this key.
         self.held = None;
         let mut state = self.channel.0.lock();
-        state.sender = None;
+        (state.sender, state.change) = (None, change);
         let (waker, waiter) = (state.waker.take(), state.waiter.take());
         drop(state);
         if let Some(waiter) = waiter {
@@ -107,6 +103,11 @@ impl Channel {
     /// Returns whether the last result has been sent.
     pub(super) fn is_closed(&self) -> bool {
         self.0.lock().sender.is_none()
+    }
+
+    /// Returns the change of the event's input by hooks, once.
+    pub(super) fn take_change(&self) -> Option<InputChange> {
+        self.0.lock().change.take()
     }
 
     /// Waits until the last result has been sent. Returns false if the deadline comes first. This does not wait for the

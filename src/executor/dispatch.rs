@@ -1,132 +1,219 @@
-//! The hooks of one event, one by one or in parallel: the point at which the chain stops, and the changes of earlier hooks
-//! that each hook sees.
+//! The hooks of one event, in order, each on the event as the hooks before it have left it.
 //!
-//! Does not know the thread on which it runs.
+//! If a hook has changed the input, every hook before the last one that did runs again, on the final input. There it may block; if
+//! it changes the input again, it blocks. Does not know the thread on which it runs.
 
-use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
-use serde_json::Value;
-
+use super::chain::Chain;
 use super::core::{Core, Job, Submitted};
-use super::options::FireOptions;
-use super::parallel::ParallelRun;
-use super::plan::{Plan, Stage};
+use super::options::{Background, FireOptions};
+use super::order::replaces;
 use super::token::CancelToken;
-use crate::entry::HookOutput;
-use crate::events::{EventType, HookEvent};
-use crate::hook::Hook;
-use crate::logging::warn;
+use crate::events::{EventType, HookEvent, InputChange};
+use crate::hook::{Compared, Hook};
 use crate::outcome::HookResult;
 use crate::pool::Priority;
-use crate::runner::{DropReason, Firing, Reporter};
+use crate::runner::{DropReason, Firing};
 
-/// Runs the hooks in order, and passes on each result as it arrives. Background hooks are started in their turn and have no
-/// result. After a cancellation, every hook that has not run gets a result that says so. The hooks are in the order of
-/// `HookExecutor::hooks_for`.
-pub(super) fn run(
-    core: &Arc<Core>,
-    mut firing: Firing<'_>,
-    hooks: Vec<Arc<Hook>>,
-    options: &FireOptions,
-    send: &mut dyn FnMut(HookResult),
-) {
-    firing.handles = options.handles_of(&firing.event, firing.can_block);
-    let Plan { in_turn, at_once } = Plan::new(&firing.event, hooks, options);
-    let blocked = Cell::new(false);
-    let can_block = firing.can_block;
-    let mut noted = |result: HookResult| {
-        blocked.set(blocked.get() || can_block && result.stops_the_chain());
-        send(result);
-    };
-    let firing = one_by_one(core, firing, &in_turn, &mut noted);
-    if at_once.is_empty() {
-        return;
-    }
-    let parallel = ParallelRun::new(core, firing);
-    for stage in at_once {
-        // Cancelled hooks get results that say so.
-        if !stage.is_reached(blocked.get()) && !parallel.firing.is_cancelled() {
-            return;
-        }
-        if stage.is_group() {
-            let mut results = Vec::with_capacity(stage.hooks.len());
-            run_at_once(&parallel, &stage.hooks, &mut |result| results.push(result));
-            note_discarded(&mut results, &core.runner.reporter);
-            results.into_iter().for_each(&mut noted);
-        } else {
-            run_own(&parallel, &stage.hooks, &mut noted);
-        }
-    }
+/// One event while its hooks run.
+pub(super) struct Dispatch<'a> {
+    core: &'a Arc<Core>,
+    /// The hooks whose pattern matches, in the order of `HookExecutor::hooks_for`.
+    hooks: &'a [Arc<Hook>],
+    options: &'a FireOptions,
+    firing: Firing,
+    chain: Chain,
+    /// The hooks that have run or will start, by their index.
+    turns: BTreeMap<usize, Turn>,
+    /// The index of the last hook that has changed the input.
+    changed_by: Option<usize>,
+    send: &'a mut dyn FnMut(HookResult),
 }
 
-/// Runs hooks one by one, and returns the event with the last hook's changes.
-fn one_by_one<'a>(
-    core: &Arc<Core>,
-    mut firing: Firing<'a>,
-    stage: &Stage,
-    send: &mut dyn FnMut(HookResult),
-) -> Firing<'a> {
-    for hook in &stage.hooks {
-        if hook.background() {
-            start(core, &firing, hook);
-            continue;
+/// A hook that matched in its turn.
+struct Turn {
+    hook: Arc<Hook>,
+    /// The event that it received.
+    event: Arc<HookEvent>,
+    /// The result; none for a background hook, and for a result that was sent.
+    result: Option<HookResult>,
+}
+
+impl<'a> Dispatch<'a> {
+    /// Prepares an event. The result of a hook is sent as soon as it is final.
+    pub(super) fn new(
+        core: &'a Arc<Core>,
+        firing: Firing,
+        hooks: &'a [Arc<Hook>],
+        options: &'a FireOptions,
+        send: &'a mut dyn FnMut(HookResult),
+    ) -> Self {
+        Self {
+            core,
+            hooks,
+            options,
+            chain: Chain::new(options, firing.can_block),
+            firing,
+            turns: BTreeMap::new(),
+            changed_by: None,
+            send,
         }
-        let result = core.runner.run_unless_cancelled(&firing, hook);
-        let ends = stage.ends_after(result.stops_others(firing.can_block));
-        let output = output_after(&result);
-        send(result);
-        // Groups run even after a stop, so they need this output too.
-        if let Some(output) = output
-            && firing.event.event_type == EventType::ToolPostExecute
+    }
+
+    /// Runs the hooks from this index on. Returns the change of the input, if hooks have changed it. After a cancellation, every
+    /// hook that has not run gets a result that says so.
+    pub(super) fn run(mut self, first: usize) -> Option<InputChange> {
+        self.run_hooks(first..self.hooks.len());
+        if let Some(last) = self.changed_by
+            && !self.chain.is_blocked()
         {
-            let mut event = HookEvent::clone(&firing.event);
-            event.data.insert("tool_result".to_owned(), output);
-            firing = firing.with_event(Arc::new(event));
+            self.chain = Chain::new(self.options, self.firing.can_block);
+            self.firing.is_second_run = true;
+            self.run_hooks(0..last);
         }
-        if ends && !firing.is_cancelled() {
-            break;
+        self.end()
+    }
+
+    fn run_hooks(&mut self, mut range: Range<usize>) {
+        let (core, hooks) = (Arc::clone(self.core), self.hooks);
+        while !range.is_empty() {
+            let event = Arc::clone(&self.firing.event);
+            let at = Compared::new(&event, core.runner.working_dir.as_deref(), hooks);
+            let changes = |index: &usize| self.turn(&at, *index);
+            let changed = range.clone().find(changes);
+            range.start = changed.map_or(range.end, |index| index + 1);
         }
     }
-    firing
-}
 
-/// Returns the output of the tool after this hook, if the hook changed it.
-fn output_after(result: &HookResult) -> Option<Value> {
-    let replaced = || result.replaced_output().cloned();
-    result.withheld_output().or_else(replaced)
-}
-
-/// Runs hooks of `FireOptions::parallel`.
-fn run_own(parallel: &ParallelRun, hooks: &[Arc<Hook>], send: &mut dyn FnMut(HookResult)) {
-    let mut replacing = 0;
-    run_at_once(parallel, hooks, &mut |result| {
-        replacing += usize::from(result.replaced_output().is_some());
-        send(result);
-    });
-    if parallel.firing.event.event_type == EventType::ToolPostExecute && replacing > 1 {
-        warn!(
-            "{replacing} hooks that ran in parallel replace the output of a tool: only the last one counts"
+    /// Runs a hook if it matches the event as it is now. Returns whether it has changed the event.
+    fn turn(&mut self, at: &Compared<'_>, index: usize) -> bool {
+        let hook = &self.hooks[index];
+        if self.chain.keeps_back(hook).is_some() && !self.firing.is_cancelled() {
+            return false;
+        }
+        // The result of an earlier run is void.
+        self.turns.remove(&index);
+        let is_replaced = || {
+            let mut others = self.turns.values();
+            others.any(|turn| replaces(&turn.hook, hook))
+        };
+        if !hook.is_when_met(at, self.firing.can_block) || is_replaced() {
+            return false;
+        }
+        let hook = hook.restricted_for(at);
+        let event = Arc::clone(&self.firing.event);
+        if hook.background() {
+            let result = None;
+            self.turns.insert(
+                index,
+                Turn {
+                    hook,
+                    event,
+                    result,
+                },
+            );
+            return false;
+        }
+        let result = self.core.runner.run_unless_cancelled(&self.firing, &hook);
+        let (result, changed) = match self.changed(&result) {
+            Ok(changed) => (result, changed),
+            Err(why) => (result.blocking(why), None),
+        };
+        let stops = result.stops_others(self.firing.can_block);
+        self.chain.note(&hook, stops, result.stops_the_chain());
+        let result = self.keep(result);
+        self.turns.insert(
+            index,
+            Turn {
+                hook,
+                event,
+                result,
+            },
         );
+        let Some(changed) = changed else {
+            return false;
+        };
+        if self.firing.applies_input {
+            self.changed_by = Some(index);
+        }
+        self.firing.set_event(Arc::new(changed));
+        true
+    }
+
+    /// Sends a result that is final. Returns any other one: its hook may run again.
+    fn keep(&mut self, result: HookResult) -> Option<HookResult> {
+        if self.firing.applies_input {
+            return Some(result);
+        }
+        (self.send)(result);
+        None
+    }
+
+    /// Returns the event with the change of a hook, if it has changed it.
+    ///
+    /// # Errors
+    /// If the change is one that cannot be made.
+    fn changed(&self, result: &HookResult) -> Result<Option<HookEvent>, String> {
+        let event = &self.firing.event;
+        if event.event_type == EventType::ToolPostExecute {
+            let output = result.output_after();
+            let changed = |output| HookEvent::clone(event).with_data("tool_result", output);
+            return Ok(output.map(changed));
+        }
+        if !self.firing.applies_input || result.stops_the_chain() {
+            return Ok(None);
+        }
+        let Some((updates, replaces)) = result.new_input() else {
+            return Ok(None);
+        };
+        let changed = event.with_input(updates, replaces)?;
+        match (&changed, self.changed_by) {
+            (Some(_), Some(last)) if self.firing.is_second_run => {
+                Err(again(result, &self.hooks[last]))
+            }
+            _ => Ok(changed),
+        }
+    }
+
+    /// Sends the results that are left, and starts the background hooks, each once: with the final event, unless a hook blocks it.
+    fn end(self) -> Option<InputChange> {
+        let is_blocked = self.chain.is_blocked();
+        let mut firing = self.firing;
+        let last = Arc::clone(&firing.event);
+        for turn in self.turns.into_values() {
+            if let Some(result) = turn.result {
+                (self.send)(result);
+            } else if turn.hook.background() && self.options.background == Background::Start {
+                let event = if is_blocked { &turn.event } else { &last };
+                firing.event = Arc::clone(event);
+                start(self.core, &firing, &turn.hook);
+            }
+        }
+        self.changed_by?;
+        Some(firing.fired.change_to(HookEvent::clone(&last)))
     }
 }
 
-fn run_at_once(parallel: &ParallelRun, hooks: &[Arc<Hook>], send: &mut dyn FnMut(HookResult)) {
-    for hook in hooks.iter().filter(|hook| hook.background()) {
-        start(&parallel.core, &parallel.firing, hook);
-    }
-    let others = hooks.iter().filter(|hook| !hook.background());
-    parallel.run(others.cloned().collect(), send);
+/// Returns the reason for which a hook blocks that changes the input in the second run.
+fn again(result: &HookResult, last: &Hook) -> String {
+    let (hook, last) = (result.hook.shown_label(), last.shown_label());
+    format!(
+        "hook `{hook}` changes the input again after hook `{last}` has changed it: put `{hook}` behind `{last}`, or let one hook make \
+         both changes"
+    )
 }
 
 /// Starts a background hook. Its result has no effect, since it cannot block.
-fn start(core: &Arc<Core>, firing: &Firing<'_>, hook: &Arc<Hook>) {
+fn start(core: &Arc<Core>, firing: &Firing, hook: &Arc<Hook>) {
     if firing.is_cancelled() {
         let run = firing.run_of(hook);
         return core.runner.drop_run(&run, DropReason::Cancelled);
     }
     let token = CancelToken::below([Some(core.in_background.clone()), None], None);
-    let event = firing.event.to_shared();
+    let event = Arc::clone(&firing.event);
     let job = Submitted::now(core, event, firing.tag, token.clone());
     let priority = Priority {
         guard: false,
@@ -136,34 +223,5 @@ fn start(core: &Arc<Core>, firing: &Firing<'_>, hook: &Arc<Hook>) {
     // The job reports a hook that is not accepted.
     if let Ok(waiting) = job.submit(core, priority) {
         token.waits_in(waiting);
-    }
-}
-
-/// Reports each change that is lost because a later hook of the same group replaces it.
-fn note_discarded(results: &mut [HookResult], reporter: &Reporter) {
-    let replaces_input =
-        |output: &HookOutput| output.replaces_input && output.updated_input.is_some();
-    note(results, reporter, "updatedInput", replaces_input);
-    let replaces_output = |output: &HookOutput| output.updated_output.is_some();
-    note(results, reporter, "output", replaces_output);
-}
-
-fn note(
-    results: &mut [HookResult],
-    reporter: &Reporter,
-    what: &str,
-    changes: fn(&HookOutput) -> bool,
-) {
-    let changes = |result: &&mut HookResult| result.counted_output().is_some_and(changes);
-    let mut changing: Vec<_> = results.iter_mut().filter(changes).collect();
-    let Some(last) = changing.pop() else {
-        return;
-    };
-    let winner = last.hook.label();
-    for result in changing {
-        let message =
-            format!("its `{what}` is discarded: hook `{winner}` comes later and replaces it");
-        reporter.diagnose_once(&result.hook, &message);
-        result.add_diagnostic(message);
     }
 }

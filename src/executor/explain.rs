@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
+use super::chain::Chain;
 use super::hook_executor::HookExecutor;
 use super::options::{Background, FireOptions};
-use super::plan::Plan;
 use crate::entry::{Off, Standing};
 use crate::events::HookEvent;
 use crate::hook::{Compared, Hook};
@@ -52,24 +52,25 @@ impl HookExecutor {
             is_planned(hook) && !chosen.iter().any(|other| Arc::ptr_eq(other, hook))
         });
         let standings: Vec<_> = chosen.iter().map(|hook| self.standing(hook)).collect();
-        let stops = |place: usize| stops(&chosen[place], &standings[place], can_block);
-        let planned = Plan::new(event, chosen.clone(), options).walk(can_block, stops);
+        let mut chain = Chain::new(options, can_block);
         let mut running = 0;
-        let planned = planned
-            .into_iter()
-            .zip(standings)
-            .map(|((hook, stopped_by), standing)| {
-                let stopped_by = stopped_by.filter(|_| standing.takes_part());
-                let omission = stopped_by.map(|by| Omission::Stopped(by.label().to_owned()));
-                let has_order = omission.is_none() && standing.takes_part();
-                running += usize::from(has_order);
-                Explanation {
-                    hook,
-                    standing,
-                    omission,
-                    order: has_order.then_some(running),
-                }
-            });
+        let planned = chosen.into_iter().zip(standings).map(|(hook, standing)| {
+            let stopped_by = chain.keeps_back(&hook).map(|by| by.label().to_owned());
+            if stopped_by.is_none() && stops(&hook, &standing, can_block) {
+                // On an event that can be blocked, it blocks.
+                chain.note(&hook, true, true);
+            }
+            let stopped_by = stopped_by.filter(|_| standing.takes_part());
+            let omission = stopped_by.map(Omission::Stopped);
+            let has_order = omission.is_none() && standing.takes_part();
+            running += usize::from(has_order);
+            Explanation {
+                hook,
+                standing,
+                omission,
+                order: has_order.then_some(running),
+            }
+        });
         let mut all: Vec<_> = planned.collect();
         let at = Compared::new(event, self.core().runner.working_dir.as_deref(), &others);
         all.extend(others.into_iter().map(|hook| {

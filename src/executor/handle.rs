@@ -81,6 +81,11 @@ impl HookHandle {
         }
     }
 
+    /// Creates the handle of an event that no hook matches.
+    pub(super) fn ended(outcome: Outcome) -> Self {
+        Self::new(outcome, Results::Ended(Vec::new()))
+    }
+
     /// Creates the handle of an event that was not taken. The handle has ended, and blocks what can be blocked.
     pub(crate) fn refused(outcome: Outcome, error: SubmitError) -> Self {
         let results = match &error {
@@ -178,7 +183,9 @@ impl HookHandle {
         }
     }
 
-    /// Returns the results as they arrive, in the order of registration. The channel disconnects after the last one.
+    /// Returns the results as they arrive, in the order of registration. The channel disconnects after the last one. If hooks
+    /// [may change](crate::FireOptions::applies_updates) the event, all results arrive at its end, and the changed event is only in
+    /// the outcome of the other methods.
     /// A host can wait for it together with other channels in
     /// [`crossbeam_channel::select!`](https://docs.rs/crossbeam-channel/latest/crossbeam_channel/macro.select.html).
     /// If the outcome was already returned, only the results that block or ask are sent again, as [`wait`](HookHandle::wait) does.
@@ -241,7 +248,12 @@ impl HookHandle {
         }
         let blocking = results.iter().filter(|result| !result.should_continue());
         self.returned = Some(blocking.cloned().collect());
-        Some(self.outcome.clone().with_results(results))
+        let change = match &self.results {
+            Results::Sent { channel, .. } => channel.take_change(),
+            Results::Ended(_) => None,
+        };
+        let outcome = self.outcome.clone().with_results(results);
+        Some(outcome.with_change(change))
     }
 
     /// Waits for the outcome. If it was already returned, returns it with only the results that block or ask.

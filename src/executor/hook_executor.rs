@@ -8,18 +8,17 @@ use std::time::Duration;
 
 use super::core::{Core, EventJob, Job, Submitted};
 use super::delivery::ResultSender;
-use super::dispatch;
+use super::dispatch::Dispatch;
 use super::error::{FROM_OBSERVER, SubmitError};
 use super::handle::{HookHandle, Results};
 use super::options::FireOptions;
-use super::order::sort_and_dedupe;
+use super::order::{dedupe, sort};
 use super::token::CancelToken;
 use crate::events::{EventType, HookEvent};
 use crate::hook::{Compared, Hook};
 use crate::logging::{Level, log, warn};
 use crate::outcome::{HookResult, Outcome};
 use crate::registry::HookRegistry;
-use crate::runner::Fired;
 use crate::whereabouts::Where;
 
 static GLOBAL: OnceLock<HookExecutor> = OnceLock::new();
@@ -164,45 +163,59 @@ impl HookExecutor {
     /// ```
     #[must_use]
     pub fn hooks_for(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
-        self.matches(event, |_, _| {})
-    }
-
-    /// Returns the hooks that match, after `choose` may have replaced each of them.
-    fn matches(
-        &self,
-        event: &HookEvent,
-        choose: impl Fn(&mut Arc<Hook>, &Compared<'_>),
-    ) -> Vec<Arc<Hook>> {
-        let mut hooks = self.shared.registry.get_hooks(event);
-        if hooks.is_empty() {
-            return hooks;
-        }
-        let can_block = self.can_block(&event.event_type);
-        let at = Compared::new(event, self.core().runner.working_dir.as_deref(), &hooks);
-        hooks.retain_mut(|hook| {
-            let is_met = hook.is_when_met(&at, can_block);
-            if is_met {
-                choose(hook, &at);
-            }
-            is_met
-        });
-        sort_and_dedupe(event, &mut hooks);
+        let mut hooks = self.hooks_of(event);
+        let matching = self.matching(event, &hooks);
+        hooks = matching
+            .into_iter()
+            .map(|index| Arc::clone(&hooks[index]))
+            .collect();
+        dedupe(&mut hooks);
         hooks
     }
 
-    /// Returns the hooks that match. If the user has disabled all hooks, returns only those of the administrator, and logs
-    /// that.
-    fn hooks_to_run(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
-        let mut hooks = self.matches(event, |hook, at| *hook = hook.restricted_for(at));
-        let Some(variable) = self.disabled_by() else {
-            return hooks;
-        };
-        let matching = hooks.len();
-        hooks.retain(|hook| self.disabling(hook).is_none());
-        let (name, count) = (&event.event_type, matching - hooks.len());
-        if count == 0 {
-            return hooks;
+    /// Returns the hooks whose pattern matches, in their order.
+    fn hooks_of(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
+        let mut hooks = self.shared.registry.get_hooks(event);
+        sort(&event.event_type, &mut hooks);
+        hooks
+    }
+
+    /// Returns the indexes of the hooks whose conditions this event meets.
+    fn matching(&self, event: &HookEvent, hooks: &[Arc<Hook>]) -> Vec<usize> {
+        let can_block = self.can_block(&event.event_type);
+        let at = Compared::new(event, self.working_dir(), hooks);
+        let is_met = |index: &usize| hooks[*index].is_when_met(&at, can_block);
+        (0..hooks.len()).filter(is_met).collect()
+    }
+
+    /// Returns the hooks that may run, with the index of the first one that matches. None if no hook runs, since then none can
+    /// change the event either.
+    fn hooks_to_run(&self, event: &HookEvent) -> Option<(Vec<Arc<Hook>>, usize)> {
+        let mut hooks = self.hooks_of(event);
+        if hooks.is_empty() {
+            return None;
         }
+        if self.disabled_by().is_some() {
+            self.report_disabled(event, &hooks);
+            hooks.retain(|hook| self.disabling(hook).is_none());
+        }
+        let can_block = self.can_block(&event.event_type);
+        let at = Compared::new(event, self.working_dir(), &hooks);
+        let first = hooks
+            .iter()
+            .position(|hook| hook.is_when_met(&at, can_block))?;
+        drop(at);
+        Some((hooks, first))
+    }
+
+    /// Logs that the user has disabled hooks that would run.
+    fn report_disabled(&self, event: &HookEvent, hooks: &[Arc<Hook>]) {
+        let matching = self.matching(event, hooks).into_iter();
+        let disabled = matching.filter(|index| self.disabling(&hooks[*index]).is_some());
+        let (count, name) = (disabled.count(), &event.event_type);
+        let Some(variable) = self.disabled_by().filter(|_| count > 0) else {
+            return;
+        };
         let level = if self.can_block(name) {
             Level::Warn
         } else {
@@ -212,7 +225,6 @@ impl HookExecutor {
             level,
             "{count} hooks on {name} were not run, because `{variable}` is set"
         );
-        hooks
     }
 
     /// Returns the variable that disables this hook, if the user has set it.
@@ -241,8 +253,18 @@ impl HookExecutor {
     /// Never fails: the failure of a hook is in its result. [`Hooks::execute`](crate::Hooks::execute) is the same with
     /// default options.
     pub fn execute(&self, event: &HookEvent, options: FireOptions) -> Outcome {
-        let outcome = self.core().outcome_of(&event.event_type);
-        outcome.with_results(self.execute_hooks(event, options))
+        let core = self.core();
+        let unseen = core.outcome_of(&event.event_type);
+        let (hooks, first) = self.hooks_to_run(event).unwrap_or_default();
+        let outcome = match hooks.is_empty() {
+            true => unseen,
+            false if is_refused(event) => {
+                unseen.with_results(vec![HookResult::refused(FROM_OBSERVER)])
+            }
+            false => self.run_hooks(event, &options, (&hooks, first)),
+        };
+        core.report_event(event, &options, &hooks, &outcome);
+        outcome
     }
 
     /// Runs the hooks as [`execute`](HookExecutor::execute) does, but returns only the results.
@@ -251,49 +273,32 @@ impl HookExecutor {
     /// [`should_continue`](HookResult::should_continue); [`Outcome`] does that itself.
     #[must_use = "hooks may have blocked the operation"]
     pub fn execute_hooks(&self, event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
-        let core = self.core();
-        let is_observed = core.runner.observers.want_events();
-        let hooks = self.hooks_to_run(event);
-        let observed = is_observed.then(|| hooks.clone());
-        let results = self.run_hooks(event, &options, hooks);
-        if let Some(hooks) = observed {
-            core.report_event(event, &options, &hooks, results.clone());
-        }
-        results
+        self.execute(event, options).into_results()
     }
 
     fn run_hooks(
         &self,
         event: &HookEvent,
         options: &FireOptions,
-        hooks: Vec<Arc<Hook>>,
-    ) -> Vec<HookResult> {
-        if hooks.is_empty() {
-            return Vec::new();
-        }
-        if is_refused(event) {
-            return vec![HookResult::refused(FROM_OBSERVER)];
-        }
-        if let Some(failed) = self.too_deep(event, &hooks, options.tag) {
-            return failed;
-        }
+        (hooks, first): (&[Arc<Hook>], usize),
+    ) -> Outcome {
         let core = self.core();
         let _call = core.calls.begin();
         let mut token = core.running();
         if options.token.is_some() {
             token = CancelToken::below([Some(token), options.token.clone()], None);
         }
-        let firing = core.firing(Fired::Lent(event), options.tag, &token);
+        let firing = core.firing(Arc::new(event.clone()), options, &token);
         let mut results = Vec::with_capacity(hooks.len());
-        dispatch::run(core, firing, hooks, options, &mut |result| {
-            results.push(result)
-        });
-        results
+        let mut send = |result| results.push(result);
+        let change = Dispatch::new(core, firing, hooks, options, &mut send).run(first);
+        let outcome = core.outcome_of(&event.event_type);
+        outcome.with_results(results).with_change(change)
     }
 
     /// Runs the hooks for this event on the pool. Never blocks; starts a thread of the pool if none
-    /// is free. The hooks are those that are registered now and whose conditions
-    /// ([`Hook::with_when`]) match; conditions are tested on this thread.
+    /// is free. The hooks are those that are registered now. If the conditions ([`Hook::with_when`]) of none match, which is tested on
+    /// this thread, the handle has ended.
     ///
     /// Events that can be blocked have priority over events that cannot. Events that cannot be blocked run
     /// one after the other within a session, see [`FireOptions::ordered_by`]; all others run
@@ -308,35 +313,23 @@ impl HookExecutor {
         options: FireOptions,
     ) -> Result<HookHandle, SubmitError> {
         let event = event.into();
-        let outcome = self.core().outcome_of(&event.event_type);
-        let is_observed = self.core().runner.observers.want_events();
-        let ended = |outcome: Outcome, hooks: &[Arc<Hook>], results: Vec<HookResult>| {
-            if is_observed {
-                let copy = results.clone();
-                self.core().report_event(&event, &options, hooks, copy);
-            }
-            HookHandle::new(outcome, Results::Ended(results))
+        let core = self.core();
+        let outcome = core.outcome_of(&event.event_type);
+        let Some((hooks, first)) = self.hooks_to_run(&event) else {
+            core.report_event(&event, &options, &[], &outcome);
+            return Ok(HookHandle::ended(outcome));
         };
-        let hooks = self.hooks_to_run(&event);
-        if hooks.is_empty() {
-            return Ok(ended(outcome, &hooks, Vec::new()));
-        }
         if is_refused(&event) {
             return Err(SubmitError::FromObserver(event));
         }
-        if let Some(failed) = self.too_deep(&event, &hooks, options.tag) {
-            return Ok(ended(outcome, &hooks, failed));
-        }
-        let held = match options.skip_key.map(|key| self.core().under_way.hold(key)) {
+        let held = match options.skip_key.map(|key| core.under_way.hold(key)) {
             Some(None) => return Err(SubmitError::Skipped(event)),
             Some(held) => held,
             None => None,
         };
-        let (mut sender, receiver) = ResultSender::new(hooks.len(), held);
-        if is_observed {
-            sender.keep();
-        }
-        let (core, channel) = (self.core(), Arc::clone(&sender.channel));
+        let (sender, receiver) =
+            ResultSender::new(hooks.len(), held, core.runner.observers.want_events());
+        let channel = Arc::clone(&sender.channel);
         let parents = [Some(core.running()), options.token.clone()];
         let token = CancelToken::below(parents, Some(Arc::clone(&channel)));
         let priority = options.priority_of(&event, outcome.can_block());
@@ -344,6 +337,7 @@ impl HookExecutor {
         let job = Box::new(EventJob {
             submitted,
             hooks,
+            first,
             options,
             sender,
         });
@@ -359,20 +353,6 @@ impl HookExecutor {
             }
             Err(refusal) => Err(SubmitError::new(event, refusal)),
         }
-    }
-
-    /// Fails all hooks of an event whose data is nested too deep, on this thread: no other thread could drop the data.
-    fn too_deep(
-        &self,
-        event: &HookEvent,
-        hooks: &[Arc<Hook>],
-        tag: Option<u64>,
-    ) -> Option<Vec<HookResult>> {
-        event.too_deep_key()?;
-        let core = self.core();
-        let firing = core.firing(Fired::Lent(event), tag, &CancelToken::new());
-        let failed = hooks.iter().map(|hook| core.runner.run(&firing, hook));
-        Some(failed.filter(|result| !result.hook.background()).collect())
     }
 
     /// Cancels the blocking calls of all threads and the submitted events that run or wait now, as

@@ -1,4 +1,4 @@
-//! The work of a thread of a pool: a submitted event, one background hook, or help with hooks that run in parallel.
+//! The work of a thread of a pool: a submitted event, or one background hook.
 //!
 //! Each hook that is waited for has exactly one result, even if the thread or the executor ends, except the hooks after one
 //! that stopped the chain. Knows neither the queue nor the order of hooks.
@@ -7,20 +7,20 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::core::{Core, EventJob, Job, Submitted};
-use super::dispatch;
+use super::dispatch::Dispatch;
 use super::error::reason_of;
+use super::options::FireOptions;
 use super::token::CancelToken;
-use crate::events::HookEvent;
+use crate::events::{HookEvent, InputChange};
 use crate::hook::Hook;
-use crate::outcome::HookResult;
 use crate::pool::{Priority, Refusal, Runnable, Waiting};
-use crate::runner::{DropReason, Fired, Firing};
+use crate::runner::{DropReason, Firing};
 
 impl Job {
     /// Queues the job in its pool. Its token may withdraw it from there. A job that is not accepted has been abandoned.
     pub(super) fn submit(self, core: &Core, priority: Priority) -> Result<Waiting, Refusal> {
         let pool = match &self {
-            Self::Event(_) | Self::Help(_) => &core.pool,
+            Self::Event(_) => &core.pool,
             Self::Background(..) => &core.background,
         };
         pool.submit(priority, self)
@@ -32,10 +32,12 @@ impl Runnable for Job {
         match self {
             Self::Event(mut job) => job.run(),
             Self::Background(job, hook) => {
-                let result = job.core.runner.run_unless_cancelled(&job.firing(), &hook);
+                let result = job
+                    .core
+                    .runner
+                    .run_unless_cancelled(&job.firing(&FireOptions::new()), &hook);
                 drop(result);
             }
-            Self::Help(batch) => while batch.do_one() {},
         }
     }
 
@@ -44,7 +46,6 @@ impl Runnable for Job {
         match self {
             Self::Event(mut job) => job.abandon(reason),
             Self::Background(job, hook) => job.report_drop(&[hook], reason),
-            Self::Help(_) => {}
         }
     }
 }
@@ -65,15 +66,16 @@ impl Submitted {
         }
     }
 
-    fn firing(&self) -> Firing<'static> {
-        let event = Fired::Shared(Arc::clone(&self.event));
-        let mut firing = self.core.firing(event, self.tag, &self.token);
+    fn firing(&self, options: &FireOptions) -> Firing {
+        let event = Arc::clone(&self.event);
+        let mut firing = self.core.firing(event, options, &self.token);
+        firing.tag = self.tag;
         firing.queued = self.at.elapsed();
         firing
     }
 
     fn report_drop(&self, hooks: &[Arc<Hook>], reason: DropReason) {
-        let firing = self.firing();
+        let firing = self.firing(&FireOptions::new());
         for hook in hooks {
             self.core.runner.drop_run(&firing.run_of(hook), reason);
         }
@@ -82,43 +84,40 @@ impl Submitted {
 
 impl EventJob {
     fn run(&mut self) {
+        let firing = self.submitted.firing(&self.options);
+        self.dispatch(firing);
+    }
+
+    fn dispatch(&mut self, firing: Firing) {
         let sender = &mut self.sender;
-        dispatch::run(
-            &self.submitted.core,
-            self.submitted.firing(),
-            self.hooks.clone(),
-            &self.options,
-            &mut |result| sender.send(result),
-        );
-        self.close();
+        let mut send = |result| sender.send(result);
+        let core = &self.submitted.core;
+        let dispatch = Dispatch::new(core, firing, &self.hooks, &self.options, &mut send);
+        let change = dispatch.run(self.first);
+        self.close(change);
     }
 
     /// Reports the end to the observers, and then to the host.
-    fn close(&mut self) {
+    fn close(&mut self, change: Option<InputChange>) {
         if let Some(results) = self.sender.take_kept() {
             let Submitted { core, event, .. } = &self.submitted;
-            core.report_event(event, &self.options, &self.hooks, results);
+            let outcome = core.outcome_of(&event.event_type).with_results(results);
+            let outcome = outcome.with_change(change.clone());
+            core.report_event(event, &self.options, &self.hooks, &outcome);
         }
-        self.sender.close();
+        self.sender.close(change);
     }
 
     fn abandon(&mut self, reason: DropReason) {
-        self.submitted.report_drop(&self.hooks, reason);
-        if reason != DropReason::Cancelled {
-            // The host has its event back, and receives nothing else.
-            return self.sender.close();
+        if reason == DropReason::Cancelled {
+            let mut firing = self.submitted.firing(&self.options);
+            firing.cancel = CancelToken::cancelled().cancellation();
+            return self.dispatch(firing);
         }
-        let queued = self.submitted.at.elapsed();
-        self.send_missing(|hook| HookResult::never_ran(hook, queued));
-    }
-
-    /// Adds a result for each hook that has none yet. Results come in the order of the hooks.
-    fn send_missing(&mut self, result: impl Fn(&Arc<Hook>) -> HookResult) {
-        let hooks = self.hooks.iter().filter(|hook| !hook.background());
-        for hook in hooks.skip(self.sender.count()) {
-            self.sender.send(result(hook));
-        }
-        self.close();
+        // The host has its event back, and receives nothing else.
+        self.submitted
+            .report_drop(&self.hooks[self.first..], reason);
+        self.sender.close(None);
     }
 }
 
@@ -126,8 +125,10 @@ impl EventJob {
 impl Drop for EventJob {
     fn drop(&mut self) {
         if !self.sender.channel.is_closed() {
-            let core = Arc::clone(&self.submitted.core);
-            self.send_missing(|hook| core.runner.panicked(hook));
+            let hook = &self.hooks[self.first];
+            let result = self.submitted.core.runner.panicked(hook);
+            self.sender.send(result);
+            self.close(None);
         }
     }
 }
@@ -142,16 +143,17 @@ mod tests {
     use crate::events::HookEvent;
     use crate::executor::delivery::ResultSender;
     use crate::executor::{FireOptions, HookExecutor};
-    use crate::outcome::FailureKind;
+    use crate::outcome::{FailureKind, HookResult};
 
     fn job() -> (EventJob, Receiver<HookResult>) {
         let executor = HookExecutor::builder().build();
         let hooks = ["a:b", "c:d"].map(|pattern| Arc::new(Hook::new(pattern, "true").unwrap()));
-        let (sender, results) = ResultSender::new(hooks.len(), None);
+        let (sender, results) = ResultSender::new(hooks.len(), None, false);
         let event = Arc::new(HookEvent::user_interrupt());
         let job = EventJob {
             submitted: Submitted::now(executor.core(), event, None, CancelToken::new()),
             hooks: hooks.into(),
+            first: 0,
             options: FireOptions::default(),
             sender,
         };
@@ -167,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_gives_the_other_hooks_results() {
+    fn a_panic_gives_a_result_that_fails() {
         let (mut job, results) = job();
         let panic = AssertUnwindSafe(move || {
             let result = result(&job, 0);

@@ -3,12 +3,14 @@
 //!
 //! Talks only to its caller and the log. Reads no files.
 
-mod batch;
 mod builder;
 mod calls;
+mod chain;
 mod core;
 mod delivery;
 mod dispatch;
+#[cfg(test)]
+mod dispatch_tests;
 mod error;
 #[cfg(feature = "cli")]
 mod explain;
@@ -17,8 +19,6 @@ mod hook_executor;
 mod job;
 mod options;
 mod order;
-mod parallel;
-mod plan;
 #[cfg(all(test, unix, feature = "cli"))]
 mod plan_tests;
 #[cfg(all(test, forge_hooks_shuttle))]

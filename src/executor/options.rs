@@ -21,10 +21,8 @@ use crate::pool::Priority;
 #[must_use]
 pub struct FireOptions {
     pub(super) stop_on_failure: bool,
-    pub(super) parallel: bool,
     pub(super) handles: Handles,
     pub(super) background: Background,
-    pub(super) is_second_pass: bool,
     order: Order,
     /// The hash of the key, computed as that of [`Order::ByKey`].
     pub(super) skip_key: Option<u64>,
@@ -61,14 +59,12 @@ impl FireOptions {
     pub const fn new() -> Self {
         Self {
             stop_on_failure: true,
-            parallel: false,
             handles: Handles {
                 ask: false,
                 updates: false,
                 only_decisions: false,
             },
             background: Background::Start,
-            is_second_pass: false,
             order: Order::BySession,
             skip_key: None,
             token: None,
@@ -84,13 +80,6 @@ impl FireOptions {
         self
     }
 
-    /// Runs all hooks of the event in parallel, even if some fail: on free threads of the pool, and on the thread that would
-    /// otherwise only wait. Results are in the order of registration.
-    pub const fn parallel(mut self) -> Self {
-        self.parallel = true;
-        self
-    }
-
     /// Declares that the host asks its user when a hook answers `ask`: the operation is not allowed before
     /// [`Outcome::answer`](crate::Outcome::answer) has the user's yes. Default: such a hook blocks, since the user
     /// would not be asked.
@@ -99,15 +88,16 @@ impl FireOptions {
         self
     }
 
-    /// Declares that the host applies the changes that hooks make to the event's input ([`Outcome::changed_input`]), and fires the
-    /// changed event once more, so that every guard sees it. Default: a hook that changes the input blocks, since the host
-    /// would run what the hook has not allowed. On events other than `tool:pre_execute`, `user:prompt_submit` and
-    /// `llm:pre_request` with its `messages`, and where the arguments of a tool are no object, a change blocks in any case.
+    /// Declares that the host runs the operation with the changes that hooks make to the event's input
+    /// ([`Outcome::changed_event`]). Default: a hook that changes the input blocks, since the host would run what the hook has not
+    /// allowed. On events other than `tool:pre_execute`, `user:prompt_submit` and `llm:pre_request` with its `messages`, and where
+    /// the arguments of a tool are no object, a change blocks in any case.
     ///
-    /// [`Lifecycle::tool`](crate::Lifecycle::tool) does all of this. It also blocks cases that are easily forgotten: changes
-    /// of two hooks of which one puts back the other's change, and changes of the changed event.
+    /// Each hook receives the event as the hooks before it have left it. If a hook has changed the input, every hook that stands
+    /// before the last one that did runs again, on the final input. There it may block; if it changes the input again, the event is
+    /// blocked. The result of a hook is that of its last run. A change counts only if a value differs.
     ///
-    /// [`Outcome::changed_input`]: crate::Outcome::changed_input
+    /// [`Outcome::changed_event`]: crate::Outcome::changed_event
     pub const fn applies_updates(mut self) -> Self {
         self.handles.updates = true;
         self
@@ -121,27 +111,23 @@ impl FireOptions {
     }
 
     /// Returns the host's way of handling answers to this event. A change of an input that cannot be changed does not count
-    /// as a yes. An event that cannot be blocked needs no yes. Nor does the stop of an agent, since a block would let the
-    /// agent continue.
+    /// as a yes. An event that needs no yes is not blocked by a change, which has no effect.
     pub(super) fn handles_of(&self, event: &HookEvent, can_block: bool) -> Handles {
-        let needs_no_yes = !can_block || event.event_type.is_agent_stop();
         Handles {
-            updates: needs_no_yes || self.handles.updates && event.has_changeable_input(),
+            updates: !needs_yes(event, can_block) || self.applies_input(event, can_block),
             ..self.handles
         }
+    }
+
+    /// Returns whether hooks may change the input of this event.
+    pub(super) fn applies_input(&self, event: &HookEvent, can_block: bool) -> bool {
+        self.handles.updates && needs_yes(event, can_block) && event.has_changeable_input()
     }
 
     /// Skips background hooks, for an event that they have already received. Default: they are started.
     pub const fn without_background(mut self) -> Self {
         self.background = Background::Skip;
         self
-    }
-
-    /// Declares that hooks have changed the event, and that it is fired once more. Background hooks, which have received it,
-    /// are skipped.
-    pub const fn second_pass(mut self) -> Self {
-        self.is_second_pass = true;
-        self.without_background()
     }
 
     /// Runs submitted events with the same key one after the other, in the order of their
@@ -186,11 +172,6 @@ impl FireOptions {
         self
     }
 
-    /// Returns whether a failure stops the hooks that run one after the other.
-    pub(super) fn stops_own(&self) -> bool {
-        self.stop_on_failure && !self.parallel
-    }
-
     /// Returns the priority in the queue. A guard is an event that can be blocked.
     pub(super) fn priority_of(&self, event: &HookEvent, guard: bool) -> Priority {
         let session = || event.session_id.as_ref().filter(|_| !guard);
@@ -204,6 +185,12 @@ impl FireOptions {
             ordering_key,
         }
     }
+}
+
+/// Returns whether the host needs a yes of the hooks. An event that cannot be blocked needs none. Nor does the stop of an agent,
+/// since a block would let the agent continue.
+fn needs_yes(event: &HookEvent, can_block: bool) -> bool {
+    can_block && !event.event_type.is_agent_stop()
 }
 
 fn hash(key: impl Hash) -> u64 {

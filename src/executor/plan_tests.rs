@@ -17,10 +17,10 @@ use crate::HookRegistry;
 use crate::entry::{Failure, FailurePolicy, Reading};
 use crate::events::HookEvent;
 use crate::hook::{ApprovalCheck, Hook};
-use crate::protocol::{Call, Exit, Grouping, Launch, Protocol, command_line};
+use crate::protocol::{Call, Exit, Launch, Protocol, command_line};
 use crate::thorough::random_cases;
 
-/// Hooks that run in parallel, and whose exit code decides.
+/// Hooks of another agent, whose exit code decides.
 #[derive(Debug)]
 struct Grouped(&'static str);
 
@@ -40,13 +40,6 @@ impl Protocol for Grouped {
 
     fn read(&self, _: &Call<'_>, _: &Exit<'_>) -> Reading {
         Reading::default()
-    }
-
-    fn grouping(&self) -> Grouping {
-        Grouping {
-            in_parallel: true,
-            once_for: None,
-        }
     }
 }
 
@@ -148,16 +141,11 @@ fn place(hook: &Hook) -> usize {
 /// known is assumed to allow.
 fn reached(cases: &[&Case], can_block: bool, stops: bool, knows: fn(&Case) -> bool) -> Vec<bool> {
     let (mut is_stopped, mut is_blocked) = (false, false);
-    let (mut group, mut was_blocked) = (None, false);
     let mut all = Vec::new();
     for case in cases {
-        if case.group != group {
-            // The hooks of a group do not wait for each other.
-            (group, was_blocked) = (case.group, is_blocked);
-        }
         let runs = match case.group {
             None => !(is_stopped && stops),
-            Some(_) => !was_blocked,
+            Some(_) => !is_blocked,
         };
         all.push(runs);
         if runs && knows(case) && !case.is_background {
@@ -221,13 +209,10 @@ fn the_hooks_that_ran_are_those_that_were_foretold() {
         failure_persistence: None,
         ..ProptestConfig::default()
     };
-    let all = (cases(), any::<[bool; 3]>());
-    let run = |(cases, [can_block, stops, parallel]): (Vec<Case>, [bool; 3])| {
-        let mut options = FireOptions::new().stop_on_failure(stops);
-        if parallel {
-            options = options.parallel();
-        }
-        check(&cases, can_block, stops && !parallel, options);
+    let all = (cases(), any::<[bool; 2]>());
+    let run = |(cases, [can_block, stops]): (Vec<Case>, [bool; 2])| {
+        let options = FireOptions::new().stop_on_failure(stops);
+        check(&cases, can_block, stops, options);
         Ok(())
     };
     TestRunner::new(config).run(&all, run).unwrap();

@@ -291,8 +291,7 @@ fn no_call_of_a_thread_is_lost() {
             }
         });
         for _ in 0..2 {
-            let options = FireOptions::new().parallel();
-            assert_eq!(cancelled(submit(&executor, options)), 0);
+            assert_eq!(cancelled(submit(&executor, FireOptions::new())), 0);
         }
         other.join().unwrap();
         assert!(executor.shutdown(FOR_EVER));

@@ -61,6 +61,13 @@ impl CancelToken {
         Self::default()
     }
 
+    /// Creates a token that is cancelled.
+    pub(super) fn cancelled() -> Self {
+        let token = Self::new();
+        token.cancel();
+        token
+    }
+
     /// Creates a token that its parents cancel too.
     pub(super) fn below(parents: [Option<Self>; 2], channel: Option<Arc<Channel>>) -> Self {
         let token = Self(Arc::new(Node {

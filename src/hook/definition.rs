@@ -22,7 +22,7 @@ use crate::entry::{
 use crate::events::{EventType, HookEvent};
 use crate::pattern::EventPattern;
 use crate::printable::{beginning, printable, shortened};
-use crate::protocol::{Grouping, Protocol, words_of};
+use crate::protocol::{Protocol, words_of};
 use crate::redact::Redactor;
 
 /// The check that compares the approved content with the current one. `trust` implements it, since this module does no I/O.
@@ -144,7 +144,8 @@ impl Settings {
 #[derive(Debug)]
 pub(super) struct OwnProtocol {
     pub(super) definition: Value,
-    pub(super) grouping: Grouping,
+    /// See [`Protocol::once_for`].
+    pub(super) once_for: Option<String>,
     pub(super) protocol: Arc<dyn Protocol>,
 }
 

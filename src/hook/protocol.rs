@@ -10,7 +10,7 @@ use serde_json::json;
 use super::definition::{Hook, OwnProtocol};
 use crate::entry::{FailureKind, FailurePolicy, HookCommand, Options};
 use crate::events::{EventType, HookEvent};
-use crate::protocol::{CalledHook, Grouping, Protocol, ProtocolMismatch};
+use crate::protocol::{CalledHook, Protocol, ProtocolMismatch};
 
 /// The deduplication key of a hook: the protocol, its key, and the settings. Of hooks that share it, only the first runs.
 pub(crate) type Identity<'a> = (&'a str, &'a str, &'a HookCommand, &'a Options);
@@ -20,7 +20,7 @@ impl Hook {
     pub(crate) fn with_protocol(self, protocol: Arc<dyn Protocol>) -> Self {
         let own = OwnProtocol {
             definition: json!({"name": protocol.name(), "definition": protocol.definition()}),
-            grouping: protocol.grouping(),
+            once_for: protocol.once_for(),
             protocol,
         };
         self.set(|settings| settings.protocol = Some(Arc::new(own)))
@@ -42,15 +42,11 @@ impl Hook {
         self.own_protocol().map(|own| &*own.protocol)
     }
 
-    fn grouping(&self) -> Option<&Grouping> {
-        self.own_protocol().map(|own| &own.grouping)
-    }
-
-    /// Returns the name of the group whose hooks run in parallel; none for a hook that runs in order.
-    pub(crate) fn group(&self) -> Option<&str> {
+    /// Returns the name of the agent behind whose hooks this one stands; none for a hook of hooks.json, and one that withholds.
+    pub(crate) fn agent(&self) -> Option<&str> {
         let withholds = self.on_failure() == FailurePolicy::Withhold;
-        let is_grouped = self.grouping().is_some_and(|grouping| grouping.in_parallel) && !withholds;
-        is_grouped.then(|| self.protocol_name())
+        let protocol = self.protocol().filter(|_| !withholds)?;
+        Some(protocol.name())
     }
 
     /// Returns whether the operation may continue despite this failure of the hook.
@@ -76,7 +72,7 @@ impl Hook {
 
     /// Returns the deduplication key of the hook; none for a hook that always runs.
     pub(crate) fn identity(&self) -> Option<Identity<'_>> {
-        let key = self.grouping()?.once_for.as_deref()?;
+        let key = self.own_protocol()?.once_for.as_deref()?;
         let settings = &*self.settings;
         let name = self.protocol_name();
         Some((name, key, &settings.command, &settings.options))

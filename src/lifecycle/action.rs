@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::Lifecycle;
 use super::question::{Ask, Question, agreed};
-use super::table::{Rewrites, Row};
-use crate::events::{AGENT_ID, AGENT_TYPE, EventType, HookEvent, bounded_copy};
+use super::table::Row;
+use crate::events::{AGENT_ID, AGENT_TYPE, EventType, HookEvent};
 use crate::executor::{CancelToken, FireOptions};
 use crate::logging::warn;
 use crate::outcome::{Failures, HookBlockedError, Outcome, joined};
@@ -109,10 +109,10 @@ impl<'a, A: Action> Request<'a, A> {
         }
         self.open.is_running = A::DECIDES;
         self.open.check()?;
-        let (before, again) = self.ask_hooks()?;
+        let before = self.ask_hooks()?;
         // The user may have cancelled the call while hooks asked.
         self.open.check()?;
-        let mut running = self.running(before, again);
+        let mut running = self.running(before);
         A::begun(&mut running)?;
         Ok(running)
     }
@@ -122,40 +122,35 @@ impl<'a, A: Action> Request<'a, A> {
         let lifecycle = &self.open.lifecycle;
         let unseen = lifecycle.executor.outcome_of(&event.event_type);
         let before = lifecycle.fire_after(event).unwrap_or(unseen);
-        self.running(before, None)
+        self.running(before)
     }
 
-    fn ask_hooks(&mut self) -> Result<(Outcome, Option<Outcome>), HookBlockedError> {
+    fn ask_hooks(&mut self) -> Result<Outcome, HookBlockedError> {
         let ask = self.ask.take().filter(|_| !A::DECIDES);
         let mut options = self.open.lifecycle.options();
         if ask.is_some() || A::DECIDES {
             options = options.handles_ask();
         }
-        let rewrites = self.open.row.rewrites;
-        if self.applies_updates && rewrites != Rewrites::Nothing {
+        if self.applies_updates {
             options = options.applies_updates();
         }
-        let (event, before) = self.open.fire_first(options.clone());
-        let before = rewrites.first_pass(&event.data, before).unless_denied()?;
-        let Some(change) = rewrites.change(&self.open.data, &before) else {
-            return agreed(&event, before, None, ask);
+        let (event, before) = self.open.fire(&self.open.row.before, options);
+        let before = before.unless_denied()?;
+        let event = match before.changed_event() {
+            Some(changed) => {
+                self.open.set_input(changed);
+                changed.clone()
+            }
+            None => event,
         };
-        rewrites.apply(&mut self.open.data, change);
-        let (changed, again) = self.open.fire_first(options.second_pass());
-        let again = rewrites.second_pass((&event.data, &before), (&changed.data, again));
-        if rewrites.change(&self.open.data, &again).is_some() {
-            let name = &changed.event_type;
-            warn!("a hook has changed `{name}` twice: its second change is ignored");
-        }
-        // A hook that asks only once, and has asked before the change, also asks about the changed action.
-        agreed(&changed, before, Some(again), ask)
+        agreed(&event, before, ask)
     }
 
-    fn running(mut self, before: Outcome, again: Option<Outcome>) -> Running<A> {
+    fn running(mut self, before: Outcome) -> Running<A> {
         self.open.is_running = true;
         Running {
             before,
-            again,
+            prompt: None,
             open: self.open,
             action: self.action,
         }
@@ -191,22 +186,16 @@ impl<A> fmt::Debug for Request<'_, A> {
 #[derive(Debug)]
 pub struct Running<A> {
     pub(super) before: Outcome,
-    pub(super) again: Option<Outcome>,
+    /// The outcome of the prompt for a permission.
+    pub(super) prompt: Option<Outcome>,
     pub(super) open: Open,
     pub(super) action: A,
 }
 
 impl<A> Running<A> {
-    /// Returns the outcome of the event before the action; empty if it was not waited for. If hooks have changed the action,
-    /// this is the outcome of the original one, and [`again`](Running::again) returns that of the changed one.
+    /// Returns the outcome of the event before the action; empty if it was not waited for.
     pub fn before(&self) -> &Outcome {
         &self.before
-    }
-
-    /// Returns the outcome of the changed event, if hooks have changed the action.
-    #[must_use]
-    pub fn again(&self) -> Option<&Outcome> {
-        self.again.as_ref()
     }
 
     /// Returns the context of hooks for the model so far, without duplicates, separated by newlines.
@@ -224,7 +213,7 @@ impl<A> Running<A> {
     }
 
     fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
-        std::iter::once(&self.before).chain(&self.again)
+        std::iter::once(&self.before).chain(&self.prompt)
     }
 }
 
@@ -248,7 +237,7 @@ impl Open {
         event.tool_name.clone_from(&self.tool);
         for (key, value) in &self.data {
             if name == self.row.before || !self.row.left_out.contains(&&**key) {
-                event.data.insert(key.clone(), bounded_copy(value));
+                event = event.with_copy(key, value);
             }
         }
         self.lifecycle.of_session(event)
@@ -285,9 +274,13 @@ impl Open {
         Ok(())
     }
 
-    /// Fires the event before the action.
-    fn fire_first(&self, options: FireOptions) -> (HookEvent, Outcome) {
-        self.fire(&self.row.before, options)
+    /// Takes over the input of an event that hooks have changed.
+    fn set_input(&mut self, changed: &HookEvent) {
+        for key in changed.input_keys() {
+            if let Some(value) = changed.data.get(key) {
+                self.data.insert(key.to_owned(), value.clone());
+            }
+        }
     }
 
     /// Fires an event that can be blocked.
@@ -305,7 +298,9 @@ impl Open {
             Err(why) => (self.row.failed.as_ref()?, why.into()),
         };
         let mut event = self.event(name);
-        event.data.extend(key.map(|key| (key.to_owned(), value)));
+        if let Some(key) = key {
+            event = event.with_data(*key, value);
+        }
         self.lifecycle.fire_after(event)
     }
 }

@@ -38,7 +38,6 @@ mod own;
 mod permission;
 mod permit;
 mod question;
-mod rewriting;
 mod stops;
 mod table;
 mod tool;
@@ -60,8 +59,6 @@ pub use own::{Own, OwnAction};
 pub use permission::{Permission, PermissionRun};
 pub use permit::Permit;
 pub use question::Question;
-#[cfg(feature = "cli")]
-pub(crate) use rewriting::{changed_event, first_pass, second_pass, without_second_pass};
 pub use tool::{Tool, ToolRun};
 
 /// Fires the events around the actions of a host, in the right order.

@@ -53,7 +53,7 @@ impl Action for Permission {
             } else {
                 permission.asked = Some(event);
             }
-            running.again = Some(prompt);
+            running.prompt = Some(prompt);
         }
         Ok(())
     }
@@ -144,7 +144,7 @@ impl Running<Permission> {
         let event = self.action.asked.as_ref()?;
         Some(Question::new(
             event,
-            [Some(&self.before), self.again.as_ref()],
+            [Some(&self.before), self.prompt.as_ref()],
         ))
     }
 
@@ -175,7 +175,7 @@ impl Running<Permission> {
             granted,
             after: self.open.end(result),
             check: answered(self.before),
-            prompt: self.again.map(answered),
+            prompt: self.prompt.map(answered),
         }
     }
 }

@@ -33,7 +33,7 @@ const LONGEST_ARGS: usize = 2_000;
 
 impl fmt::Display for Question<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A hook may ask twice: about the call before its change, and about the changed call.
+        // A hook may ask twice: when a permission is checked, and when the user is asked for it.
         let mut asked = Vec::new();
         for result in self.asking() {
             let question = (result.hook.shown_label(), result.reason());
@@ -103,26 +103,18 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Returns the outcomes with the user's answer, if hooks ask in one of them and no hook blocks. The question of a hook that asks
-/// only once, about the action before it was changed, counts for the changed action too.
+/// Returns the outcome with the user's answer, if hooks ask and no hook blocks.
 pub(super) fn agreed(
     event: &HookEvent,
-    before: Outcome,
-    again: Option<Outcome>,
+    outcome: Outcome,
     ask: Option<Ask<'_>>,
-) -> Result<(Outcome, Option<Outcome>), HookBlockedError> {
-    let again = match again.map(Outcome::unless_denied).transpose() {
-        Ok(again) => again,
-        Err(blocked) => return Err(blocked.after(before)),
-    };
-    let question = Question::new(event, [again.as_ref(), Some(&before)]);
+) -> Result<Outcome, HookBlockedError> {
+    let question = Question::new(event, [Some(&outcome), None]);
     let (Some(_), Some(ask)) = (question.result, ask) else {
-        return Ok((before, again));
+        return Ok(outcome);
     };
     let is_yes = ask(&question);
-    let before = before.answer(|_| is_yes);
-    let again = again.map(|again| again.answer(|_| is_yes));
-    again.as_ref().map_or(Ok(()), Outcome::check)?;
-    before.check()?;
-    Ok((before, again))
+    let outcome = outcome.answer(|_| is_yes);
+    outcome.check()?;
+    Ok(outcome)
 }

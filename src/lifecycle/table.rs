@@ -17,7 +17,6 @@ pub(super) struct Row {
     pub(super) failed: Option<End>,
     /// The keys of the announced data that the later events lack.
     pub(super) left_out: &'static [&'static str],
-    pub(super) rewrites: Rewrites,
 }
 
 impl<'a> From<&'a Row> for Cow<'a, Row> {
@@ -59,27 +58,12 @@ const fn end(name: &'static str, key: Option<&'static str>) -> End {
     (Cow::Borrowed(name), key)
 }
 
-/// The part of an event that `updatedInput` in the answer of a hook replaces.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rewrites {
-    Nothing,
-    /// Members of the object of this key.
-    Members(&'static str),
-    /// The text of this key.
-    Text(&'static str),
-    /// The list of this key, whose length is the value of another key.
-    List {
-        key: &'static str,
-        count: &'static str,
-    },
-}
-
 /// The keys of a request to a model.
 pub(super) const MESSAGES: &str = "messages";
 pub(super) const MESSAGE_COUNT: &str = "message_count";
 
 /// All rows.
-#[cfg(any(feature = "cli", test))]
+#[cfg(test)]
 pub(super) static ROWS: [&Row; 8] = [
     &TOOL,
     &MODEL,
@@ -96,59 +80,48 @@ pub(super) static TOOL: Row = Row {
     after: end("tool:post_execute", Some("tool_result")),
     failed: Some(end("tool:error", Some("error"))),
     left_out: &[],
-    rewrites: Rewrites::Members("tool_args"),
 };
 pub(super) static MODEL: Row = Row {
     before: Cow::Borrowed("llm:pre_request"),
     after: end("llm:post_response", Some("llm_tokens")),
     failed: Some(end("llm:error", Some("error"))),
     left_out: &[MESSAGES, MESSAGE_COUNT],
-    rewrites: Rewrites::List {
-        key: MESSAGES,
-        count: MESSAGE_COUNT,
-    },
 };
 pub(super) static STREAM: Row = Row {
     before: Cow::Borrowed("llm:stream_start"),
     after: end("llm:stream_end", None),
     failed: Some(end("llm:stream_end", None)),
     left_out: &[],
-    rewrites: Rewrites::Nothing,
 };
 pub(super) static PERMISSION: Row = Row {
     before: Cow::Borrowed("permission:check"),
     after: end("permission:granted", None),
     failed: Some(end("permission:denied", None)),
     left_out: &[],
-    rewrites: Rewrites::Nothing,
 };
 pub(super) static SESSION: Row = Row {
     before: Cow::Borrowed("session:start"),
     after: end("session:end", None),
     failed: Some(end("session:end", None)),
     left_out: &[],
-    rewrites: Rewrites::Nothing,
 };
 pub(super) static TURN: Row = Row {
     before: Cow::Borrowed("user:prompt_submit"),
     after: end("agent:stop", None),
     failed: None,
     left_out: &["content"],
-    rewrites: Rewrites::Text("content"),
 };
 pub(super) static SUBAGENT: Row = Row {
     before: Cow::Borrowed("agent:subagent_start"),
     after: end("agent:subagent_stop", None),
     failed: None,
     left_out: &[],
-    rewrites: Rewrites::Nothing,
 };
 pub(super) static COMPACTION: Row = Row {
     before: Cow::Borrowed("context:pre_compact"),
     after: end("context:post_compact", None),
     failed: None,
     left_out: &[],
-    rewrites: Rewrites::Nothing,
 };
 
 /// Returns the row of a host's custom action.
@@ -159,7 +132,6 @@ pub(super) fn own_row([before, after, failed]: [&EventType; 3]) -> Row {
         after: (name(after), None),
         failed: Some((name(failed), Some("error"))),
         left_out: &[],
-        rewrites: Rewrites::Nothing,
     }
 }
 
@@ -168,22 +140,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::events::{HookEvent, Vocabulary};
+    use crate::events::Vocabulary;
 
     /// The engine blocks a change if no row applies it.
-    #[test]
-    fn the_events_that_can_be_changed_are_those_of_the_rows() {
-        for row in ROWS {
-            let mut event = HookEvent::new(EventType::of_name(&row.before).unwrap());
-            if let Rewrites::List { key, .. } = row.rewrites {
-                assert!(!event.has_changeable_input(), "a host need not set it");
-                event = event.with_data(key, Vec::<i32>::new());
-            }
-            let rewrites = row.rewrites != Rewrites::Nothing;
-            assert_eq!(event.has_changeable_input(), rewrites, "{}", row.before);
-        }
-    }
-
     #[test]
     fn each_known_event_has_its_place() {
         let rows = ROWS;

@@ -31,10 +31,8 @@ impl Action for Tool {
 impl Request<'_, Tool> {
     /// Lets hooks that change the arguments (`updatedInput`) block the call.
     ///
-    /// Default: the permit has the changed arguments. The hooks run once more on the changed call and may block it, so that
-    /// every guard sees every change. A hook that then changes a value that another hook has set, or reacts to its change
-    /// with another, blocks. A hook may again set a value that only it has set, which is ignored, with a warning. Background
-    /// hooks do not run twice. A change of arguments that are not a JSON object blocks.
+    /// Default: the permit has the changed arguments, as [`applies_updates`](crate::FireOptions::applies_updates) says. A change of
+    /// arguments that are not a JSON object blocks.
     pub fn refuse_updates(mut self) -> Self {
         self.applies_updates = false;
         self
@@ -111,7 +109,6 @@ impl Running<Tool> {
             is_cancelled: token.is_some_and(CancelToken::is_cancelled),
             args: self.open.data.remove(ARGS).unwrap_or_default(),
             before: self.before,
-            again: self.again,
             after,
         }
     }
@@ -125,10 +122,8 @@ pub struct ToolRun<T, E> {
     is_cancelled: bool,
     /// The arguments with which the tool was called.
     pub args: Value,
-    /// The outcome before the call, of the original call.
+    /// The outcome before the call.
     pub before: Outcome,
-    /// The outcome of the changed call, if hooks changed it.
-    pub again: Option<Outcome>,
     /// The outcome after the call; none if it was not waited for.
     pub after: Option<Outcome>,
 }
@@ -251,7 +246,7 @@ impl<T, E> ToolRun<T, E> {
 
     fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
         let before = std::iter::once(&self.before);
-        before.chain(&self.again).chain(&self.after)
+        before.chain(&self.after)
     }
 }
 
@@ -261,7 +256,6 @@ impl<T, E> fmt::Debug for ToolRun<T, E> {
         f.debug_struct("ToolRun")
             .field("succeeded", &self.unmasked.is_ok())
             .field("before", &self.before)
-            .field("again", &self.again)
             .field("after", &self.after)
             .finish_non_exhaustive()
     }

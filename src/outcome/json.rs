@@ -8,9 +8,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{
-    Failures, HookBlockedError, HookResult, Outcome, for_model, joined, texts, without_duplicates,
-};
+use super::{HookBlockedError, HookResult, Outcome, for_model, without_duplicates};
 use crate::entry::Decision;
 use crate::printable::printable;
 
@@ -30,26 +28,15 @@ struct Whole<'a> {
 
 impl<'a> Whole<'a> {
     fn of(outcome: &'a Outcome) -> Self {
-        Self::after(None, outcome)
-    }
-
-    /// Creates the value of an outcome. The texts and the question of `first`, the outcome of the event before hooks changed
-    /// it, count too: a hook may give them only once.
-    fn after(first: Option<&'a Outcome>, outcome: &'a Outcome) -> Self {
-        let both = || first.into_iter().chain([outcome]);
-        let mut last_first = [outcome].into_iter().chain(first);
-        let decides = last_first.find(|outcome| outcome.asks().is_some());
-        let decides = decides.filter(|_| outcome.denied().is_none());
-        let decides = decides.unwrap_or(outcome);
         Self {
-            allowed: decides.allowed(),
-            decision: decides.decision(),
-            reason: decides.reason().map(Cow::Borrowed),
-            context: joined(both(), |output| output.additional_context.as_deref()),
-            feedback: joined(both(), |output| output.feedback.as_deref()),
+            allowed: outcome.allowed(),
+            decision: outcome.decision(),
+            reason: outcome.reason().map(Cow::Borrowed),
+            context: outcome.additional_context(),
+            feedback: outcome.feedback(),
             updated_output: outcome.updated_output(),
             stop: outcome.stops_turn(),
-            messages: messages(both()),
+            messages: messages(outcome),
             results: outcome.results(),
         }
     }
@@ -70,55 +57,16 @@ impl<'a> Whole<'a> {
     }
 }
 
-/// Returns the messages of hooks and the failures, without duplicates, in lines.
-fn messages<'a>(outcomes: impl Iterator<Item = &'a Outcome> + Clone) -> Vec<String> {
-    let of_hooks = texts(outcomes.clone(), |output| output.system_message.as_deref()).into_iter();
+/// Returns the messages of hooks for the user, and the hooks that failed, in lines.
+fn messages(outcome: &Outcome) -> Vec<String> {
+    let of_hooks = outcome.system_messages().into_iter();
     let mut lines: Vec<_> = of_hooks.flat_map(str::lines).map(printable).collect();
-    let failures = Failures::of(outcomes).to_string();
+    let failures = outcome.failures().to_string();
     let failures = without_duplicates(failures.lines());
     lines.extend(failures.into_iter().map(str::to_owned));
     lines
 }
 
-/// The outcome of an event before hooks have changed it.
-#[cfg(feature = "cli")]
-pub(crate) struct First {
-    pub(crate) outcome: Outcome,
-    /// The outcome of the changed event.
-    pub(crate) again: Option<Outcome>,
-}
-
-/// Serializes as the outcome, which is allowed only if the changed event is: a program that reads no further must not
-/// continue.
-#[cfg(feature = "cli")]
-impl Serialize for First {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut whole = Whole::of(&self.outcome);
-        if let Some(again) = &self.again {
-            whole.allowed &= again.allowed();
-            whole.reason = whole.reason.or(again.reason().map(Cow::Borrowed));
-        }
-        whole.serialize(serializer)
-    }
-}
-
-/// The outcome of a changed event, after that of the original one.
-#[cfg(feature = "cli")]
-pub(crate) struct Again {
-    pub(crate) first: Outcome,
-    pub(crate) last: Outcome,
-}
-
-/// Serializes as the last outcome, with the messages and the context of both, and a question of the first.
-#[cfg(feature = "cli")]
-impl Serialize for Again {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Whole::after(Some(&self.first), &self.last).serialize(serializer)
-    }
-}
-
-/// Serializes as `forge-hooks fire --json` prints it, without the event, which an outcome does not
-/// contain.
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Whole::of(self).serialize(serializer)

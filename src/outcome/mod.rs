@@ -13,10 +13,11 @@ mod verdict;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::events::{EventKind, EventType};
+use crate::events::{EventKind, EventType, HookEvent, InputChange};
 use crate::hook::Hook;
 use crate::printable::{limited, printable_lines};
 
@@ -25,8 +26,6 @@ pub(crate) use end::{End, Trail, exit_failure};
 pub use env_file::EnvFile;
 pub(crate) use error_line::error_line;
 pub use failures::Failures;
-#[cfg(feature = "cli")]
-pub(crate) use json::{Again, First};
 pub use residency::Residency;
 pub use result::HookResult;
 pub(crate) use verdict::Handles;
@@ -55,6 +54,8 @@ pub struct Outcome {
     text_limit: usize,
     /// The shortened reason, if the reason is longer than that.
     cut_reason: Option<String>,
+    /// The change of the event's input by hooks.
+    change: Option<Arc<InputChange>>,
 }
 
 impl Outcome {
@@ -84,12 +85,19 @@ impl Outcome {
             results: Vec::new(),
             text_limit,
             cut_reason: None,
+            change: None,
         }
     }
 
     pub(crate) fn with_results(mut self, results: Vec<HookResult>) -> Self {
         self.results = results;
         self.with_cut_reason()
+    }
+
+    /// Adds the change of the event's input by hooks.
+    pub(crate) fn with_change(mut self, change: Option<InputChange>) -> Self {
+        self.change = change.map(Arc::new);
+        self
     }
 
     fn with_cut_reason(mut self) -> Self {
@@ -197,16 +205,6 @@ impl Outcome {
         self.with_cut_reason()
     }
 
-    /// Makes each result block for which `objection` returns a reason.
-    pub(crate) fn objecting(mut self, objection: impl Fn(&HookResult) -> Option<String>) -> Self {
-        for result in &mut self.results {
-            if let Some(reason) = objection(result) {
-                *result = result.clone().blocking(reason);
-            }
-        }
-        self.with_cut_reason()
-    }
-
     /// Returns whether the operation is [allowed](Outcome::allowed) and was explicitly granted: by a hook (`"decision":
     /// "allow"`) that [may](crate::hook::May::Grant) grant, or by the user in an [answer](Outcome::answer). A host can then
     /// leave out a question of its own to its user. A hook that only has no objection grants nothing.
@@ -275,55 +273,50 @@ impl Outcome {
         joined([self], |output| output.additional_context.as_deref())
     }
 
-    /// Returns the values with which hooks replace values of the tool's input. The answers of all successful hooks are
-    /// combined key by key; a later hook has priority over earlier ones. Each hook has received the original event, without
-    /// the changes of the others. None if the operation is not allowed; a question does not hide them.
+    /// Returns the event with the changes that hooks have made to its input: the arguments of a tool, a prompt, or the messages of
+    /// a request to a model. None if they have changed nothing, or if one of them blocks.
     ///
-    /// These are only for a host that [applies changes](crate::FireOptions::applies_updates); in any other one, a change
-    /// blocks. The host fires the changed event again, so that every guard sees every change.
-    /// [`changed_input`](Outcome::changed_input) is the whole changed input; [`Lifecycle::tool`](crate::Lifecycle::tool)
-    /// does both.
+    /// Only an event that is fired with [`applies_updates`](crate::FireOptions::applies_updates) is changed. Each hook receives the
+    /// event as the hooks before it have left it, and if it is changed, the hooks before the last change run again, so that each
+    /// guard has seen this event.
+    ///
+    /// ```
+    /// # #[cfg(unix)] {
+    /// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor};
+    /// use forge_hooks::hook::May;
+    /// use serde_json::json;
+    ///
+    /// let executor = HookExecutor::builder().build();
+    /// let command = r#"echo '{"updatedInput": {"command": "ls -l"}}'"#;
+    /// executor.registry().register(Hook::new("tool:pre_execute", command)?.with_may([May::ChangeInput]));
+    /// let event = HookEvent::tool_pre_execute("bash", json!({"command": "ls"}));
+    /// let outcome = executor.execute(&event, FireOptions::new().applies_updates());
+    /// let changed = outcome.changed_event().expect("the hook has changed it");
+    /// assert_eq!(changed.data()["tool_args"]["command"], "ls -l");
+    /// # }
+    /// # Ok::<(), forge_hooks::HookError>(())
+    /// ```
     #[must_use]
-    pub fn updated_input(&self) -> Option<Map<String, Value>> {
-        if self.denied().is_some() {
-            return None;
-        }
-        let mut all: Option<Map<String, Value>> = None;
-        for output in self.counted_outputs() {
-            match (&mut all, &output.updated_input) {
-                (_, None) => {}
-                (Some(all), Some(later)) if !output.replaces_input => all.extend(later.clone()),
-                (_, Some(later)) => all = Some(later.clone()),
-            }
-        }
-        all
+    pub fn changed_event(&self) -> Option<&HookEvent> {
+        self.change().map(|change| &change.event)
     }
 
-    /// Returns whether [`updated_input`](Outcome::updated_input) replaces the whole input instead of being merged into it. Set by
-    /// hooks of agents that replace.
-    pub(crate) fn replaces_input(&self) -> bool {
-        let mut changes = self.counted_outputs();
-        changes.any(|output| output.replaces_input && output.updated_input.is_some())
-    }
-
-    /// Returns the tool's input with the changes of the hooks: [`updated_input`](Outcome::updated_input) merged
-    /// into `input`, or in its place if a hook of an agent that replaces the input has set it. None if nothing changes, or the
-    /// operation is blocked.
+    /// Returns the members of the input that hooks have changed, with their new values: members of a tool's arguments, the
+    /// `content` of a prompt, or the `messages` for a model. If a hook has removed a member, returns all that are left.
+    /// [`changed_event`](Self::changed_event) has the whole input.
     #[must_use]
-    pub fn changed_input(&self, input: &Map<String, Value>) -> Option<Map<String, Value>> {
-        let updates = self.updated_input()?;
-        let mut changed = if self.replaces_input() {
-            Map::new()
-        } else {
-            input.clone()
-        };
-        changed.extend(updates);
-        (changed != *input).then_some(changed)
+    pub fn updated_input(&self) -> Option<&Map<String, Value>> {
+        self.change().map(|change| &change.updates)
     }
 
-    /// Returns the answers whose changes count.
-    fn counted_outputs(&self) -> impl Iterator<Item = &HookOutput> {
-        self.results.iter().filter_map(HookResult::counted_output)
+    /// Returns whether a hook has removed a member of the input.
+    pub(crate) fn removes_input(&self) -> bool {
+        self.change().is_some_and(|change| change.removes)
+    }
+
+    fn change(&self) -> Option<&InputChange> {
+        let change = self.change.as_deref()?;
+        self.denied().is_none().then_some(change)
     }
 
     /// Returns the replacement of the tool's output that hooks on `tool:post_execute` give to the model. Each hook receives
@@ -519,8 +512,6 @@ pub struct HookBlockedError {
     /// The result of the hook that blocked, or that asks.
     pub result: Box<HookResult>,
     outcome: Option<Box<Outcome>>,
-    /// The outcome of the event before hooks have changed it.
-    first: Option<Box<Outcome>>,
 }
 
 impl HookBlockedError {
@@ -530,7 +521,6 @@ impl HookBlockedError {
         Self {
             result: Box::new(result),
             outcome: None,
-            first: None,
         }
     }
 
@@ -552,15 +542,8 @@ impl HookBlockedError {
         ))
     }
 
-    /// Adds the outcome of the event before hooks have changed it, whose texts count too.
-    pub(crate) fn after(mut self, first: Outcome) -> Self {
-        self.first = Some(Box::new(first));
-        self
-    }
-
     fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
-        let both = [self.first.as_deref(), self.outcome()];
-        both.into_iter().flatten()
+        self.outcome().into_iter()
     }
 
     /// Returns the results of all hooks of the event. Hooks that ran before the one that blocked may have messages for the

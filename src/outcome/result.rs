@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::end::{End, Trail, exit_failure};
 use super::error_line::{error_line, is_long};
@@ -467,7 +467,7 @@ impl HookResult {
     }
 
     /// Makes the result block for this reason, without its changes.
-    pub(super) fn blocking(self, reason: String) -> Self {
+    pub(crate) fn blocking(self, reason: String) -> Self {
         let output = HookOutput {
             decision: Some(Decision::Block),
             reason: Some(reason),
@@ -489,6 +489,18 @@ impl HookResult {
         let is_other_code = self.exit_code != self.end.exit_code();
         self.enforced_output()
             .filter(|_| !has_failed && !is_other_code)
+    }
+
+    /// Returns the new values of the event's input, and whether they are the whole input.
+    pub(crate) fn new_input(&self) -> Option<(&Map<String, Value>, bool)> {
+        let output = self.counted_output()?;
+        Some((output.updated_input.as_ref()?, output.replaces_input))
+    }
+
+    /// Returns the output of the tool after this hook, if the hook changed it.
+    pub(crate) fn output_after(&self) -> Option<Value> {
+        let replaced = || self.replaced_output().cloned();
+        self.withheld_output().or_else(replaced)
     }
 
     /// Returns the hook's replacement of a tool's output.

@@ -103,10 +103,6 @@ impl<J: Runnable> Pool<J> {
         }))
     }
 
-    pub(crate) fn threads(&self) -> usize {
-        self.0.threads
-    }
-
     /// Queues a job, and waits at most for the start of a thread. A job that is not accepted has been
     /// [abandoned](Runnable::abandon).
     pub(crate) fn submit(&self, priority: Priority, job: J) -> Result<Waiting, Refusal> {

@@ -43,7 +43,7 @@ impl HookEvent {
     #[must_use]
     pub fn to_env_for(&self, profile: &AppProfile) -> BTreeMap<String, String> {
         let names = Names::new(profile.clone());
-        let variables = variables(&self.within_limit(), &names).into_iter();
+        let variables = variables(self, &names).into_iter();
         let named = variables.flat_map(|Variable { names, value }| {
             let each = names.iter().map(|name| (name.clone(), value.clone()));
             each.collect::<Vec<_>>()

@@ -71,15 +71,3 @@ pub(crate) struct Exit<'a> {
     /// The position in `stdout_bytes` at which bytes were left out, if the output was longer than the executor's limit.
     pub(crate) gap: Option<usize>,
 }
-
-/// The way in which hooks of one protocol run together on an event. Default: one after the other, as registered, in one
-/// order with the hooks of hooks.json.
-#[derive(Debug, Default)]
-pub(crate) struct Grouping {
-    /// True if the hooks run in parallel, with the other hooks whose protocols have the same name, after the hooks that run
-    /// in order. If several hooks change one value, the change of the last hook counts. A hook that
-    /// [withholds](crate::FailurePolicy::Withhold) still runs in order.
-    pub(crate) in_parallel: bool,
-    /// The deduplication key: of the hooks of this protocol that share it and differ in their events alone, only the first runs.
-    pub(crate) once_for: Option<String>,
-}

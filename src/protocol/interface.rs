@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::call::Call;
-use super::exchange::{Exit, Grouping, Launch, ProtocolMismatch};
+use super::exchange::{Exit, Launch, ProtocolMismatch};
 use crate::entry::{Failure, FailureKind, FailurePolicy, Reading};
 use crate::events::HookEvent;
 
@@ -17,8 +17,7 @@ use crate::events::HookEvent;
 /// hooks.json (docs/protocol.md). A hook with its own is never [resident](crate::Hook::with_resident), and cannot be read
 /// from hooks.json.
 pub(crate) trait Protocol: fmt::Debug + RefUnwindSafe + Send + Sync {
-    /// Returns the name, which is also in [`Hook::to_json`](crate::Hook::to_json), such as `claude`. Hooks that run [in
-    /// parallel](Grouping::in_parallel) are grouped by it.
+    /// Returns the name, which is also in [`Hook::to_json`](crate::Hook::to_json), such as `claude`.
     fn name(&self) -> &str;
 
     /// Returns all settings that determine the protocol's behavior. The value is part of a hook's equality, digest,
@@ -74,8 +73,9 @@ pub(crate) trait Protocol: fmt::Debug + RefUnwindSafe + Send + Sync {
         failure.continues_under(policy)
     }
 
-    /// Returns the way in which hooks of this protocol run together. Default: one after the other.
-    fn grouping(&self) -> Grouping {
-        Grouping::default()
+    /// Returns the deduplication key: of the hooks of this protocol that share it and differ in their events alone, only the first
+    /// runs. Default: each hook runs.
+    fn once_for(&self) -> Option<String> {
+        None
     }
 }

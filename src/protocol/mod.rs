@@ -34,7 +34,7 @@ pub(crate) use called_hook::CalledHook;
 pub(crate) use command::{command_line, posix, program};
 pub(crate) use echo::check_echo;
 pub(crate) use environment::{Naming, too_deep};
-pub(crate) use exchange::{Exit, Grouping, Launch, ProtocolMismatch};
+pub(crate) use exchange::{Exit, Launch, ProtocolMismatch};
 pub(crate) use interface::Protocol;
 pub(crate) use keys::is_typo;
 pub(crate) use may::{limit, word_for, words_of};

@@ -18,7 +18,7 @@ mod resident;
 mod run;
 mod sandbox;
 
-pub(crate) use firing::{Cancellation, Fired, Firing};
+pub(crate) use firing::{Cancellation, Firing};
 pub(crate) use observer::Observers;
 pub use observer::{DropReason, FiredEvent, HookRun, How, Observer};
 pub(crate) use report::Reporter;

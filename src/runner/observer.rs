@@ -103,10 +103,6 @@ pub struct How {
     pub handles_ask: bool,
     /// The host applies changes: [`applies_updates`](crate::FireOptions::applies_updates).
     pub applies_updates: bool,
-    /// Hooks have changed the event, and it is fired once more: [`second_pass`](crate::FireOptions::second_pass).
-    pub is_second_pass: bool,
-    /// All hooks run in parallel: [`parallel`](crate::FireOptions::parallel).
-    pub parallel: bool,
     /// A failure skips the hooks after it: [`stop_on_failure`](crate::FireOptions::stop_on_failure).
     pub stop_on_failure: bool,
     /// The user has [disabled](crate::HookExecutor::disabled_by) the hooks.
@@ -170,6 +166,8 @@ pub struct HookRun<'a> {
     pub queued: Duration,
     /// The host's own number of the event: [`FireOptions::tag`](crate::FireOptions::tag).
     pub tag: Option<u64>,
+    /// True if the hook stands before one that has changed the input, and runs again on the final input.
+    pub is_second_run: bool,
 }
 
 named! {

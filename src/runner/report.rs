@@ -168,14 +168,6 @@ impl Reporter {
         });
     }
 
-    /// Logs that a thread does not come back from a hook.
-    pub(crate) fn hung(&self, hook: &Hook) {
-        error!(
-            "no result of hook `{}` after its deadline: an observer of hooks hangs",
-            self.label(hook)
-        );
-    }
-
     /// Logs a panic in this crate's own code.
     pub(crate) fn panicked(&self, hook: &Hook) {
         error!(

@@ -22,16 +22,11 @@ use crate::entry::{Failure, HookOutput, Reading};
 use crate::hook::Hook;
 use crate::outcome::{End, EnvFile, FailureKind, HookResult, Residency};
 use crate::process::{self, Args, Confinement, Spec};
-use crate::protocol::{Call, Exit, Launch, Native, check_answer, limit};
+use crate::protocol::{Call, Exit, Launch, Native, check_answer, limit, too_deep};
 use crate::whereabouts::Where;
 
 /// The most bytes that are read from the file of a session's variables.
 const LARGEST_ENV_FILE: usize = 1024 * 1024;
-
-/// The longest timeout that a protocol gives its hooks by default.
-const LONGEST_DEFAULT: Duration = Duration::from_secs(600);
-/// The time that the end of a run may take beyond its deadline and its grace period.
-const MARGIN: Duration = Duration::from_secs(1);
 
 /// The parts that every run depends on: the settings, the observers, and the log.
 #[derive(Debug)]
@@ -49,7 +44,7 @@ pub(crate) struct Runner {
 
 impl Runner {
     /// Runs the hook, unless its event has been cancelled.
-    pub(crate) fn run_unless_cancelled(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
+    pub(crate) fn run_unless_cancelled(&self, firing: &Firing, hook: &Arc<Hook>) -> HookResult {
         if firing.is_cancelled() {
             self.drop_run(&firing.run_of(hook), DropReason::Cancelled);
             return HookResult::never_ran(hook, firing.queued);
@@ -75,24 +70,8 @@ impl Runner {
         HookResult::failing(Arc::clone(hook), FailureKind::Panicked, error)
     }
 
-    /// Returns the longest time from the start of a hook to its result, if no observer hangs.
-    pub(crate) fn longest_run(&self, hook: &Hook) -> Duration {
-        let default = self.default_timeout.max(LONGEST_DEFAULT);
-        let timeout = hook.own_timeout().unwrap_or(default);
-        timeout
-            .saturating_add(self.kill_grace)
-            .saturating_add(MARGIN)
-    }
-
-    /// Returns the result of a hook that has none after its [longest run](Self::longest_run), and logs this.
-    pub(crate) fn hung(&self, hook: &Arc<Hook>) -> HookResult {
-        let error = "no result after its deadline: an observer of hooks hangs";
-        self.reporter.hung(hook);
-        HookResult::failing(Arc::clone(hook), FailureKind::TimedOut, error)
-    }
-
     /// Runs the hook. A panic of the engine becomes a result.
-    pub(crate) fn run(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
+    pub(crate) fn run(&self, firing: &Firing, hook: &Arc<Hook>) -> HookResult {
         self.residents.end_idle();
         let _entered = Where::Run.enter();
         let run = firing.run_of(hook);
@@ -125,7 +104,7 @@ impl Runner {
         note.or(reason)
     }
 
-    fn attempt(&self, firing: &Firing<'_>, hook: &Arc<Hook>) -> HookResult {
+    fn attempt(&self, firing: &Firing, hook: &Arc<Hook>) -> HookResult {
         let event_type = &firing.event.event_type;
         self.reporter.start(hook, event_type);
         let admitted = self.admit(hook);
@@ -140,7 +119,7 @@ impl Runner {
             self.residents.end_of(&[hook.fingerprint()]);
         }
         let ran = admitted.and_then(|admitted| {
-            firing.too_deep.clone().map_or(Ok(()), Err)?;
+            too_deep(&firing.event).map_or(Ok(()), Err)?;
             match admitted {
                 Admitted::Answer(output) => Ok(self.answer(firing, hook, *output)),
                 Admitted::Start {
@@ -173,7 +152,7 @@ impl Runner {
     }
 
     /// Returns the result of a hook whose answer is in its entry.
-    fn answer(&self, firing: &Firing<'_>, hook: &Arc<Hook>, output: HookOutput) -> HookResult {
+    fn answer(&self, firing: &Firing, hook: &Arc<Hook>, output: HookOutput) -> HookResult {
         let result = HookResult::of(Arc::clone(hook), End::Answered, None);
         let reading = Reading {
             output: Some(output),
@@ -185,7 +164,7 @@ impl Runner {
     /// Adds to a result the protocol's reading of the hook's end, within the limits of `may`.
     fn answered(
         &self,
-        firing: &Firing<'_>,
+        firing: &Firing,
         result: HookResult,
         reading: Option<Reading>,
     ) -> HookResult {
@@ -205,7 +184,7 @@ impl Runner {
     /// Starts the program that the protocol requests, waits for its end, and lets the protocol read that.
     fn run_process(
         &self,
-        firing: &Firing<'_>,
+        firing: &Firing,
         hook: &Arc<Hook>,
         working_dir: &Path,
         confinement: Option<Confinement>,
@@ -267,7 +246,7 @@ impl Runner {
     /// Runs the process, or sends the event to the kept one.
     fn execute(
         &self,
-        firing: &Firing<'_>,
+        firing: &Firing,
         hook: &Hook,
         launch: &mut Launch<'_>,
         (working_dir, confinement): (&Path, Option<Confinement>),

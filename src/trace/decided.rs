@@ -25,8 +25,8 @@ impl Decided {
             decision: blocked.map_or(Decision::Allow, HookResult::decision),
             grants: outcome.grants(),
             stops_turn: outcome.stops_turn(),
-            updated_input: outcome.updated_input(),
-            replaces_input: outcome.updated_input().is_some() && outcome.replaces_input(),
+            updated_input: outcome.updated_input().cloned(),
+            replaces_input: outcome.removes_input(),
         }
     }
 

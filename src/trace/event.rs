@@ -21,8 +21,6 @@ use crate::runner::FiredEvent;
 const LARGEST_VALUE: usize = 64 * 1024;
 /// The most bytes of all values of the data.
 const LARGEST_DATA: usize = 256 * 1024;
-/// The most levels of a value: a reader accepts 128 for the whole line.
-const DEEPEST: usize = 100;
 
 /// The most values that are named as left out.
 const MOST_NAMES: usize = 100;
@@ -40,14 +38,15 @@ const RESULTS: [&str; 2] = ["tool_result", "tool_response"];
 /// The keys of the data that identify the agent of the event. Each line has them.
 const IDENTITY: [&str; 2] = ["agent_id", "agent_type"];
 
+/// The most levels of a value: a reader accepts 128 for the whole line.
+const DEEPEST: usize = 100;
+
 /// The key of a line for the fired event.
 pub(crate) const FIRED: &str = "fired";
 
 /// The flags of a line: the options with which the host fired the event.
 pub(crate) const ASK: &str = "ask";
 pub(crate) const UPDATES: &str = "updates";
-pub(crate) const SECOND_PASS: &str = "second_pass";
-pub(crate) const PARALLEL: &str = "parallel";
 pub(crate) const KEEPS_GOING: &str = "keeps_going";
 pub(crate) const DISABLED: &str = "disabled";
 pub(crate) const CONTEXT: &str = "context";
@@ -59,6 +58,8 @@ pub(super) struct EventNote {
     time: f64,
     /// The event, with only the data that the line needs.
     event: HookEvent,
+    /// The values that identify the call as hooks have changed it.
+    changed: Option<HookEvent>,
     /// True if the line has all data: the event can be blocked, and its keys are known.
     has_data: bool,
     can_block: bool,
@@ -92,15 +93,22 @@ impl EventNote {
         if can_block && !has_data {
             kept.leave_out("data");
         }
+        let mut of_change = Kept::default();
+        let changed = outcome.changed_event();
+        let changed = changed.map(|changed| of_change.copy(changed, false));
         let by = outcome.blocked();
         let reason = by.and_then(|_| outcome.reason());
         Self {
             time: now(),
             event: kept.copy(event, has_data),
+            large_arguments: match changed {
+                Some(_) => of_change.large_arguments,
+                None => kept.large_arguments,
+            },
+            changed,
             has_data,
             can_block,
             left_out: kept.left_out,
-            large_arguments: kept.large_arguments,
             how: how_of(fired),
             decided,
             reason: reason.map(|reason| within(reason, LONGEST_TEXT).to_owned()),
@@ -140,12 +148,13 @@ impl EventNote {
         fired.tool_name = event.tool_name.as_deref().map(text);
         fired.session_id = event.session_id.as_deref().map(text);
         // The digest of the call uses data that is masked independent of hooks: the end of a call has other hooks than its begin.
-        fired.data = match redactor.value(&Value::Object(event.data.clone())) {
+        let of_call = self.changed.as_ref().unwrap_or(event);
+        fired.data = match redactor.value(&Value::Object(of_call.data.clone())) {
             Value::Object(data) => data,
             _ => Map::new(),
         };
         let call = call_of(&fired, self.large_arguments.as_deref());
-        if !secrets.is_empty() {
+        if !secrets.is_empty() || self.changed.is_some() {
             fired.data = object(&event.data);
         }
         if !self.has_data {
@@ -190,8 +199,6 @@ fn how_of(fired: &FiredEvent<'_>) -> Vec<&'static str> {
     let flags = [
         (ASK, how.handles_ask),
         (UPDATES, how.applies_updates),
-        (SECOND_PASS, how.is_second_pass),
-        (PARALLEL, how.parallel),
         (KEEPS_GOING, !how.stop_on_failure),
         (DISABLED, how.is_disabled),
         (
@@ -248,6 +255,9 @@ impl Kept {
         copy.timestamp = event.timestamp;
         copy.tool_name = self.text("tool_name", event.tool_name.as_ref());
         copy.session_id = self.text("session_id", event.session_id.as_ref());
+        if let Some(key) = event.too_deep_key() {
+            self.leave_out(key);
+        }
         let is_first = |key: &str| OF_CALL.contains(&key) || IDENTITY.contains(&key);
         let (first, rest): (Vec<_>, Vec<_>) = event.data.iter().partition(|(key, _)| is_first(key));
         let rest = rest.into_iter().filter(|_| has_data);
@@ -275,7 +285,6 @@ impl Kept {
     /// Returns whether a value is kept. Records the name of one that is not.
     fn takes(&mut self, name: &str, value: &Value) -> bool {
         let most = LARGEST_DATA.saturating_sub(self.bytes + name.len());
-        // The size is counted only if that does not recurse too deep.
         let mut counted = Counted::new(most.min(LARGEST_VALUE));
         let is_taken = !is_deeper(value, DEEPEST) && counted.takes(value);
         if is_taken {

@@ -27,9 +27,7 @@ use crate::runner::{DropReason, FiredEvent, HookRun, Observer};
 pub(crate) use decided::Decided;
 use event::EventNote;
 #[cfg(feature = "cli")]
-pub(crate) use event::{
-    ASK, CANCELLED, CONTEXT, DISABLED, FIRED, KEEPS_GOING, PARALLEL, SECOND_PASS, UPDATES,
-};
+pub(crate) use event::{ASK, CANCELLED, CONTEXT, DISABLED, FIRED, KEEPS_GOING, UPDATES};
 use file::{Limits, TraceFile};
 use line::Note;
 use queue::{Message, Queue, queue};

@@ -125,8 +125,6 @@ mod tests {
         let how = How {
             handles_ask: true,
             applies_updates: true,
-            is_second_pass: false,
-            parallel: false,
             stop_on_failure: true,
             is_disabled: false,
             is_known: true,

@@ -188,8 +188,10 @@ mod in_a_process {
         let outer =
             HookEvent::tool_post_execute("outer", "outer", "outer").with_session_id("outer");
         let mut many = outer.clone();
-        let keys = (0..5_000).map(|number| (format!("outer_key_{number}"), "outer".into()));
-        many.data.extend(keys);
+        let keys = (0..5_000).map(|number| (format!("outer_key_{number}"), "outer"));
+        for (key, value) in keys {
+            many = many.with_data(key, value);
+        }
         let large = outer.with_data("content", "outer".repeat(100_000));
         for (profile, event, reads) in [
             (AppProfile::default(), large, Reads::Environment),

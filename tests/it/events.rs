@@ -24,7 +24,7 @@ fn the_specification_has_sixteen_events() {
         assert_eq!(name.split_once(':'), Some(parts));
         assert_eq!(json!(event), json!(name));
         let empty = HookEvent::new(event);
-        assert!(empty.data.is_empty() && empty.tool_name.is_none() && empty.session_id.is_none());
+        assert!(empty.data().is_empty() && empty.tool_name.is_none() && empty.session_id.is_none());
     }
 }
 
@@ -114,9 +114,9 @@ fn each_factory_sets_its_type_and_data() {
                 "agent_id",
             ];
             let is_optional = |key| optional.contains(&key);
-            declared.retain(|key| !is_optional(*key) || event.data.contains_key(*key));
+            declared.retain(|key| !is_optional(*key) || event.data().contains_key(*key));
             declared.sort_unstable();
-            assert!(event.data.keys().eq(declared), "{}", event.event_type);
+            assert!(event.data().keys().eq(declared), "{}", event.event_type);
             assert_eq!(spec.may_have_tool(), event.tool_name.is_some());
             assert_eq!(spec.can_block(), event.event_type.can_block());
         }
@@ -125,10 +125,10 @@ fn each_factory_sets_its_type_and_data() {
         // Each key has a variable, and a field that is missing has none.
         let variables = event.to_env();
         let has = |name: &str| variables.contains_key(&format!("FORGE_{}", name.to_uppercase()));
-        assert!(event.data.keys().all(|key| has(key)), "{variables:?}");
+        assert!(event.data().keys().all(|key| has(key)), "{variables:?}");
         assert_eq!(has("tool_name"), event.tool_name.is_some());
         assert_eq!(has("session_id"), event.session_id.is_some());
-        let data = Value::from(event.data);
+        let data = Value::from(event.data().clone());
         shown += &format!("{} {tool} {session} {data}\n", event.event_type);
     }
     assert_eq!(shown, FACTORIES);

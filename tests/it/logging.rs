@@ -4,7 +4,7 @@ use std::sync::{Mutex, Once};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use forge_hooks::{AppProfile, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent, Hooks};
+use forge_hooks::{AppProfile, FailurePolicy, Hook, HookConfig, HookEvent, Hooks};
 use log::{Level, LevelFilter, Log, Metadata, Record};
 
 use crate::support::{AND, LONG, PATIENCE, World, blocking_event, hook};
@@ -249,17 +249,13 @@ fn a_logger_that_panics_costs_no_answer() {
     for _ in 0..4 {
         world.add(hook("*", "exit 0").with_description("log-panics"));
     }
-    for options in [FireOptions::new().parallel(), FireOptions::new()] {
-        let mut handle = world
-            .executor
-            .submit(blocking_event(), options.clone())
-            .unwrap();
-        let outcome = handle.wait_timeout(PATIENCE);
-        let called = world.executor.execute(&blocking_event(), options);
-        for outcome in [outcome.expect("an answer"), called] {
-            assert!(outcome.allowed(), "{outcome:?}");
-            assert_eq!(outcome.results().len(), 4);
-        }
+    let outcome = world.submit(blocking_event()).wait_timeout(PATIENCE);
+    for outcome in [
+        outcome.expect("an answer"),
+        world.outcome(&blocking_event()),
+    ] {
+        assert!(outcome.allowed(), "{outcome:?}");
+        assert_eq!(outcome.results().len(), 4);
     }
 }
 

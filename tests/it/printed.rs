@@ -106,7 +106,7 @@ fn arguments_stop_something_at_most() {
     let world = World::new();
     world.registry().load_hooks(printing("*", "data.tool_args"));
     for args in arguments(0) {
-        let options = FireOptions::default().parallel().stop_on_failure(false);
+        let options = FireOptions::default().stop_on_failure(false);
         for event in [
             HookEvent::tool_pre_execute("bash", args.clone()),
             HookEvent::agent_stop(false).with_data("tool_args", args.clone()),
@@ -133,7 +133,7 @@ fn a_result_stops_something_at_most() {
     let hooks = printing("*", "data.tool_result");
     world.registry().load_hooks(hooks);
     for result in arguments(2) {
-        let options = FireOptions::default().parallel().stop_on_failure(false);
+        let options = FireOptions::default().stop_on_failure(false);
         let after = HookEvent::tool_post_execute("bash", "ls", result.clone());
         let outcome = world.executor.execute(&after, options);
         check(&outcome, &result.to_string());

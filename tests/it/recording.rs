@@ -139,18 +139,10 @@ fn it_is_recorded_how_the_host_fires() {
         assert!(traced.world.executor.execute(&event, options).allowed());
     };
     fire(FireOptions::new());
-    fire(
-        FireOptions::new()
-            .parallel()
-            .stop_on_failure(false)
-            .second_pass(),
-    );
+    fire(FireOptions::new().stop_on_failure(false));
     let lines = traced.recorded();
     assert_eq!(lines[0]["how"], json!(["context"]));
-    assert_eq!(
-        lines[1]["how"],
-        json!(["second_pass", "parallel", "keeps_going", "context"])
-    );
+    assert_eq!(lines[1]["how"], json!(["keeps_going", "context"]));
 }
 
 /// Whichever of them ran.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::hook::Reads;
-use forge_hooks::{FailurePolicy, FireOptions, Hook, HookEvent, Lifecycle, Outcome, compat};
+use forge_hooks::{FailurePolicy, Hook, HookEvent, Lifecycle, Outcome, compat};
 use serde_json::{Value, json};
 
 use crate::config::{FORGE, config};
@@ -36,61 +36,43 @@ fn redacts(command: &str) -> Hook {
     hook(AFTER, command).with_on_failure(FailurePolicy::Withhold)
 }
 
-fn fired(hooks: impl IntoIterator<Item = Hook>, options: FireOptions) -> (World, Outcome) {
+fn fired(hooks: impl IntoIterator<Item = Hook>) -> (World, Outcome) {
     let world = World::new();
     world.registry().load_hooks(hooks);
-    let outcome = world.executor.execute(&event(), options);
+    let outcome = world.outcome(&event());
     (world, outcome)
 }
 
-/// In sequence.
 fn outcome(hooks: impl IntoIterator<Item = Hook>) -> Outcome {
-    fired(hooks, FireOptions::default()).1
-}
-
-/// In sequence, and all at once.
-fn both_ways() -> [FireOptions; 2] {
-    [FireOptions::default(), FireOptions::default().parallel()]
+    fired(hooks).1
 }
 
 #[test]
 fn an_output_is_replaced_by_any_json() {
     for value in [json!("x"), json!(""), json!({"a": [1, null]}), json!(0)] {
-        for options in both_ways() {
-            let (_, outcome) = fired([answers(json!({"updatedOutput": value}))], options);
-            assert_eq!(outcome.updated_output(), Some(value.clone()), "{outcome:?}");
-        }
+        let answered = outcome([answers(json!({"updatedOutput": value}))]);
+        assert_eq!(answered.updated_output(), Some(value.clone()));
         let nested = json!({"hookSpecificOutput": {"updatedOutput": value}});
         assert_eq!(outcome([answers(nested)]).updated_output(), Some(value));
     }
 }
 
 #[test]
-fn at_once_the_last_one_wins() {
-    let both = [1, 2].map(|output| answers(json!({"updatedOutput": output})));
-    let hooks = both.into_iter().chain([hook(AFTER, "exit 0")]);
-    let (_, outcome) = fired(hooks, FireOptions::default().parallel());
-    assert_eq!(outcome.updated_output(), Some(json!(2)));
-}
-
-#[test]
 fn redacting_hooks_run_first() {
     let [first, second] = [replaces("abc", "def"), replaces("def", "ghi")];
-    for options in both_ways() {
-        let hooks = [
-            sees(),
-            redacts(&first),
-            hook(AFTER, "exit 0"),
-            redacts(&second),
-        ];
-        let (world, outcome) = fired(hooks, options);
-        let output = outcome.updated_output();
-        assert_eq!(output, Some(json!("pw=ghi")), "{outcome:?}");
-        assert_eq!(world.read("seen"), "\"pw=ghi\"");
-        let seen: Value = serde_json::from_str(&world.read("seen.json")).unwrap();
-        assert_eq!(seen["data"]["tool_result"], "pw=ghi");
-        assert_eq!(outcome.results().len(), 4);
-    }
+    let hooks = [
+        sees(),
+        redacts(&first),
+        hook(AFTER, "exit 0"),
+        redacts(&second),
+    ];
+    let (world, outcome) = fired(hooks);
+    let output = outcome.updated_output();
+    assert_eq!(output, Some(json!("pw=ghi")), "{outcome:?}");
+    assert_eq!(world.read("seen"), "\"pw=ghi\"");
+    let seen: Value = serde_json::from_str(&world.read("seen.json")).unwrap();
+    assert_eq!(seen["data"]["tool_result"], "pw=ghi");
+    assert_eq!(outcome.results().len(), 4);
 }
 
 /// The beginning of the reason for which each of these hooks fails. It contains nothing that the hook wrote, which
@@ -118,25 +100,23 @@ timed out <- sleep 60
 fn output_is_withheld_if_redaction_fails() {
     for row in FAILS.trim().lines() {
         let (why, command) = row.split_once(" <- ").unwrap();
-        for options in both_ways() {
-            let ours = "printf %s \"$FORGE_TOOL_RESULT\" >seen; echo '{\"updatedOutput\": 1}'";
-            let theirs = hook_of(compat::CLAUDE, "PostToolUse", "", "cat >theirs");
-            let time = if command == "sleep 60" { 100 } else { 9000 };
-            let mask = redacts(command).with_timeout(Duration::from_millis(time));
-            let mask = mask.with_name("mask");
-            let (world, outcome) = fired([mask, hook(AFTER, ours), theirs], options);
-            let output = outcome.updated_output().unwrap();
-            let note = output.as_str().unwrap();
-            let beginning = "[output withheld: hook `mask` did not redact it: ";
-            assert!(note.starts_with(beginning), "{command}: {note}");
-            let says = [why, "abc"].map(|text| note.contains(text));
-            assert_eq!(says, [true, false], "{command}: {note}");
-            let seen = std::fs::read_to_string(world.path("seen")).unwrap_or_default();
-            assert!(!seen.contains("abc"), "{command}: {seen}");
-            let theirs = world.read("theirs");
-            assert!(theirs.contains("tool_response"), "{command}: {theirs}");
-            assert!(!theirs.contains("pw=abc"), "{command}: {theirs}");
-        }
+        let ours = "printf %s \"$FORGE_TOOL_RESULT\" >seen; echo '{\"updatedOutput\": 1}'";
+        let theirs = hook_of(compat::CLAUDE, "PostToolUse", "", "cat >theirs");
+        let time = if command == "sleep 60" { 100 } else { 9000 };
+        let mask = redacts(command).with_timeout(Duration::from_millis(time));
+        let mask = mask.with_name("mask");
+        let (world, outcome) = fired([mask, hook(AFTER, ours), theirs]);
+        let output = outcome.updated_output().unwrap();
+        let note = output.as_str().unwrap();
+        let beginning = "[output withheld: hook `mask` did not redact it: ";
+        assert!(note.starts_with(beginning), "{command}: {note}");
+        let says = [why, "abc"].map(|text| note.contains(text));
+        assert_eq!(says, [true, false], "{command}: {note}");
+        let seen = std::fs::read_to_string(world.path("seen")).unwrap_or_default();
+        assert!(!seen.contains("abc"), "{command}: {seen}");
+        let theirs = world.read("theirs");
+        assert!(theirs.contains("tool_response"), "{command}: {theirs}");
+        assert!(!theirs.contains("pw=abc"), "{command}: {theirs}");
     }
 }
 
@@ -223,13 +203,11 @@ fn a_broken_file_withholds() {
 /// It never sees what was redacted before it.
 #[test]
 fn a_hook_in_the_background_sees_what_hooks_before_it_have_left() {
-    for options in both_ways() {
-        let hooks = [sees().with_background(), redacts(&replaces("abc", "x"))];
-        let (world, _) = fired(hooks, options);
-        assert!(world.executor.shutdown(PATIENCE));
-        assert_eq!(world.read("seen"), r#""pw=x""#);
-        assert!(!world.read("seen.json").contains("abc"));
-    }
+    let hooks = [sees().with_background(), redacts(&replaces("abc", "x"))];
+    let (world, _) = fired(hooks);
+    assert!(world.executor.shutdown(PATIENCE));
+    assert_eq!(world.read("seen"), r#""pw=x""#);
+    assert!(!world.read("seen.json").contains("abc"));
 }
 
 /// The model must not get the output before the hook has ended.
@@ -302,21 +280,5 @@ fn an_output_is_withheld_if_a_hook_of_another_agent_crashes() {
             output.to_string().contains("output withheld"),
             "{command}: {output}"
         );
-    }
-}
-
-/// One after the other, a failure of the first one stops the second one.
-#[test]
-fn in_parallel_a_failed_redaction_stops_no_other() {
-    for (options, runs) in [(FireOptions::new().parallel(), 2), (FireOptions::new(), 1)] {
-        let world = World::new();
-        for command in ["exit 3", "echo>second"] {
-            let redacts = hook("tool:post_execute", command);
-            world.add(redacts.with_on_failure(FailurePolicy::Withhold));
-        }
-        let event = HookEvent::tool_post_execute("bash", "ls", "out");
-        let outcome = world.executor.execute(&event, options);
-        assert_eq!(outcome.results().len(), runs, "{outcome:?}");
-        assert_eq!(world.path("second").exists(), runs == 2);
     }
 }

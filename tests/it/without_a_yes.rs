@@ -15,7 +15,6 @@ use forge_hooks::{
 use serde_json::json;
 
 #[cfg(unix)]
-use crate::support::eventually;
 use crate::support::{World, blocking_event, custom, hook};
 
 /// The rows of the table that do not stop a host from compiling.
@@ -90,11 +89,7 @@ fn a_changed_input_is_no_yes() {
     world.answering(json!({"updatedInput": {"command": "rm --dry-run"}}));
     let why = CHANGES;
     let executor = &world.executor;
-    for options in [
-        FireOptions::new(),
-        FireOptions::new().handles_ask(),
-        FireOptions::new().parallel(),
-    ] {
+    for options in [FireOptions::new(), FireOptions::new().handles_ask()] {
         let outcome = executor.execute(&blocking_event(), options.clone());
         assert!(!outcome.allowed() && outcome.asks().is_none() && !outcome.grants());
         assert_eq!(outcome.reason(), Some(why));
@@ -368,36 +363,6 @@ fn a_turn_is_cancelled_with_its_subagents() {
     assert!(turn.lifecycle().tool("ls", json!({})).run(never).is_err());
 }
 
-/// A verdict is one, whatever was cancelled beside it.
-#[cfg(unix)]
-#[test]
-fn a_cancelled_hook_does_not_hide_a_verdict() {
-    let world = World::new();
-    world.add(hook("tool:*", "touch runs; sleep 60").with_name("slow"));
-    world.add(
-        hook(
-            "tool:*",
-            "until test -e runs; do sleep 0.02; done; echo no; touch said; exit 1",
-        )
-        .with_name("no"),
-    );
-    let handle = world
-        .executor
-        .submit(blocking_event(), FireOptions::new().parallel())
-        .unwrap();
-    world.await_file("said");
-    // The result is there once its process has ended.
-    eventually("the guard has ended", || {
-        handle.cancel();
-        handle.is_finished()
-    });
-    let blocked = handle.wait().check().unwrap_err();
-    if blocked.result.hook.name() == Some("no") && blocked.result.exit_code == 1 {
-        assert!(!blocked.is_cancelled());
-        assert_eq!(blocked.to_string(), "blocked by hook `no`: no");
-    }
-}
-
 #[test]
 fn an_own_action_has_events_of_its_own() {
     let [before, after] =
@@ -536,14 +501,14 @@ fn a_cancelled_guard_is_no_verdict() {
 #[test]
 fn a_blocked_change_has_what_hooks_have_said_before() {
     let world = World::new();
-    let change =
-        r#"{"updatedInput": {"n": 2}, "additionalContext": "use make", "systemMessage": "m"}"#;
-    let first = format!(
-        r#"case $FORGE_TOOL_ARGS in *2*) echo no; exit 1;; esac; {}"#,
-        world.says(change)
+    world.hook(
+        "tool:*",
+        "case $FORGE_TOOL_ARGS in *2*) echo no; exit 1;; esac",
     );
-    world.hook("tool:*", &first);
-    let broken = hook("tool:*", "case $FORGE_TOOL_ARGS in *1*) exit 3;; esac").with_name("broken");
+    let change =
+        json!({"updatedInput": {"n": 2}, "additionalContext": "use make", "systemMessage": "m"});
+    world.answering(change);
+    let broken = hook("tool:*", "exit 3").with_name("broken");
     world.add(broken.with_on_failure(forge_hooks::FailurePolicy::Continue));
     let hooks = Lifecycle::new(world.executor.clone());
     let blocked = hooks.tool("bash", json!({"n": 1})).run(never).unwrap_err();

@@ -15,7 +15,6 @@ use serde::Serialize;
 use crate::cli::args::Fire;
 use crate::cli::remarks::Remarks;
 use crate::cli::{Context, Done, Exit, Terminal};
-use crate::outcome::{Again, First};
 use crate::{FireOptions, HookEvent, HookResult, Outcome};
 pub(crate) use event::unknown_key;
 pub(crate) use pass::FirePass;
@@ -31,63 +30,33 @@ pub(crate) struct FireOutput<'a> {
     event: &'a HookEvent,
     #[serde(flatten)]
     #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Outcome"))]
-    outcome: First,
+    outcome: Outcome,
     /// The hooks in the background, which decide nothing. Only `fire` waits for their end.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(with = "Option<Vec<crate::cli::shape_tests::Result>>"))]
     background: Option<Vec<HookResult>>,
-    /// The second event, with the changed input, as a host that applies changes fires it.
+    /// The event with the changes of hooks, as the host would run it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    again: Option<Second<'a>>,
-}
-
-#[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Second<'a> {
-    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Event"))]
-    event: &'a HookEvent,
-    /// With the messages and the context of both.
-    #[serde(flatten)]
-    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Outcome"))]
-    outcome: Again,
+    #[cfg_attr(test, schemars(with = "Option<crate::cli::shape_tests::Event>"))]
+    changed_event: Option<HookEvent>,
 }
 
 impl<'a> FireOutput<'a> {
-    /// `again` is the changed event, with its outcome.
-    pub(crate) fn new(
-        event: &'a HookEvent,
-        outcome: &Outcome,
-        again: Option<(&'a HookEvent, &Outcome)>,
-    ) -> Self {
-        let remarked = |event, outcome: &Outcome, is_first| {
-            let mut outcome = outcome.clone();
-            let remarks = Remarks::new(outcome.can_block(), is_first);
-            remarks.add_to(event, outcome.results_mut());
-            outcome
-        };
-        let outcome = remarked(event, outcome, true);
-        let again = again.map(|(event, last)| Second {
-            event,
-            outcome: Again {
-                first: outcome.clone(),
-                last: remarked(event, last, false),
-            },
-        });
+    pub(crate) fn new(event: &'a HookEvent, outcome: &Outcome) -> Self {
+        let mut outcome = outcome.clone();
+        let remarks = Remarks::new(outcome.can_block());
+        remarks.add_to(event, outcome.results_mut());
         Self {
             event,
-            outcome: First {
-                again: again.as_ref().map(|again| again.outcome.last.clone()),
-                outcome,
-            },
+            changed_event: outcome.changed_event().cloned(),
+            outcome,
             background: None,
-            again,
         }
     }
 
-    /// Adds the hooks in the background, if there are any.
     fn with_background(mut self, results: &[HookResult]) -> Self {
         let mut results = results.to_vec();
-        Remarks::new(false, true).add_to(self.event, &mut results);
+        Remarks::new(false).add_to(self.event, &mut results);
         self.background = (!results.is_empty()).then_some(results);
         self
     }
@@ -100,9 +69,6 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
     };
     let options = FireOptions::default().stop_on_failure(!args.keep_going);
     let mut options = options.applies_updates();
-    if args.parallel {
-        options = options.parallel();
-    }
     if args.agent.is_some() {
         options = options.handles_ask();
     }
@@ -122,22 +88,19 @@ pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_
         is_silent: args.json,
         trace: context.trace_events(&args.recording, &hooks)?,
     };
-    let (first, again) = fire_pass.fire(event, terminal)?;
+    let fired = fire_pass.fire(event, terminal)?;
     if let Some(agent) = args.agent {
-        other_agent::keep_variables(agent, &first)?;
+        other_agent::keep_variables(agent, &fired)?;
     }
     if let Some(trace) = &fire_pass.trace {
         trace.flush(LAST_LINES);
     }
-    let last = again.as_ref().unwrap_or(&first);
-    let second = again.as_ref().map(|pass| &pass.outcome);
     if args.json {
-        let again = second.map(|outcome| (&*last.event, outcome));
-        let report = FireOutput::new(&first.event, &first.outcome, again);
-        terminal.json(&report.with_background(&first.background))?;
+        let report = FireOutput::new(&fired.event, &fired.outcome);
+        terminal.json(&report.with_background(&fired.background))?;
     }
-    Ok(match last.interrupted {
+    Ok(match fired.interrupted {
         Some(status) => Exit(status),
-        None => Exit::fine_if(first.continues() && last.continues()),
+        None => Exit::fine_if(fired.continues()),
     })
 }

@@ -9,7 +9,8 @@ use crate::{Hook, HookResult, Observer, Outcome};
 /// A step of an event.
 pub(super) enum Note {
     Started(Arc<Hook>),
-    Ended(Box<HookResult>),
+    /// A hook has ended; true if it ran again.
+    Ended(Box<HookResult>, bool),
     /// The hooks that the event waits for have ended.
     Outcome(Box<Outcome>),
     /// All hooks have ended, also those in the background.
@@ -24,7 +25,8 @@ impl Observer for Notes {
         let _ = self.0.send(Note::Started(Arc::clone(run.hook)));
     }
 
-    fn on_finish(&self, _: &HookRun<'_>, result: &HookResult) {
-        let _ = self.0.send(Note::Ended(Box::new(result.clone())));
+    fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
+        let result = Box::new(result.clone());
+        let _ = self.0.send(Note::Ended(result, run.is_second_run));
     }
 }

@@ -1,4 +1,4 @@
-//! One fire of an event: it shows the hooks and checks for signals. If hooks change the event, it is fired once more.
+//! One fire of an event: it shows the hooks and checks for signals.
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
@@ -8,7 +8,6 @@ use super::notes::{Note, Notes};
 use super::show::Show;
 use crate::cli::io::start;
 use crate::cli::{CommandError, Context, Terminal};
-use crate::lifecycle::{changed_event, first_pass, second_pass, without_second_pass};
 use crate::{FireOptions, HookEvent, HookExecutor, HookResult, Hooks, Outcome, Trace};
 
 /// The interval at which the spinner turns and an interrupt is checked.
@@ -39,18 +38,14 @@ pub(crate) struct Pass {
 }
 
 impl FirePass<'_> {
-    fn fire_once(
+    /// Fires an event, as a host that applies changes does.
+    pub(crate) fn fire(
         &self,
         event: HookEvent,
-        first: Option<&Pass>,
         terminal: &mut Terminal<'_>,
     ) -> Result<Pass, CommandError> {
         // From here on Ctrl-C ends the hooks, not only this program.
         let _ = terminal.interrupted();
-        let mut options = self.options.clone();
-        if first.is_some() {
-            options = options.second_pass();
-        }
         let (sender, notes) = mpsc::channel();
         let mut executor = HookExecutor::builder()
             .registry(Arc::clone(self.hooks.registry()))
@@ -61,16 +56,16 @@ impl FirePass<'_> {
         let engine = self.context.engine(self.hooks, executor);
         let executor = engine.executor();
         let event = Arc::new(event);
-        let explained = executor.explain(&event, &options);
+        let explained = executor.explain(&event, &self.options);
         let mut show = Show::new(
-            (self.is_silent, first.is_none()),
+            self.is_silent,
             (self.context, self.hooks),
             &event,
             &explained,
             terminal,
         );
-        let first = first.map(|first| (Arc::clone(&first.event), first.outcome.clone()));
-        execute(executor.clone(), Arc::clone(&event), first, options, sender)?;
+        let options = self.options.clone();
+        execute(executor.clone(), Arc::clone(&event), options, sender)?;
         let result = loop {
             let result = match notes.recv_timeout(TICK) {
                 Ok(Note::Over) => break show.conclude(),
@@ -93,43 +88,17 @@ impl FirePass<'_> {
             interrupted: show.interrupted,
         })
     }
-
-    /// Fires an event, and if hooks have changed it, the changed one, as a host that applies changes does.
-    pub(crate) fn fire(
-        &self,
-        event: HookEvent,
-        terminal: &mut Terminal<'_>,
-    ) -> Result<(Pass, Option<Pass>), CommandError> {
-        let mut first = self.fire_once(event, None, terminal)?;
-        if first.interrupted.is_some() {
-            first.outcome = without_second_pass(&first.event, first.outcome);
-        }
-        let Some(changed) = changed_event(&first.event, &first.outcome) else {
-            return Ok((first, None));
-        };
-        if !self.is_silent {
-            writeln!(terminal, "\nonce more, with these changes:")?;
-        }
-        let again = self.fire_once(changed, Some(&first), terminal)?;
-        Ok((first, Some(again)))
-    }
 }
 
-/// Runs the hooks on another thread, since this one shows them and checks for signals. `first` is the pass over the original
-/// event, if this event is a changed one.
+/// Runs the hooks on another thread, since this one shows them and checks for signals.
 fn execute(
     executor: HookExecutor,
     event: Arc<HookEvent>,
-    first: Option<(Arc<HookEvent>, Outcome)>,
     options: FireOptions,
     notes: Sender<Note>,
 ) -> Result<(), CommandError> {
     start(move || {
         let outcome = executor.execute(&event, options);
-        let outcome = match &first {
-            Some((original, first)) => second_pass((original, first), (&event, outcome)),
-            None => first_pass(&event, outcome),
-        };
         // The receiver is gone when the program is about to end.
         let _ = notes.send(Note::Outcome(Box::new(outcome)));
         // The shutdown waits for hooks in the background, and ends kept processes: otherwise they would run a moment longer, or

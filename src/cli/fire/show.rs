@@ -13,7 +13,6 @@ use crate::cli::entries::{headline, title};
 use crate::cli::remarks::Remarks;
 use crate::cli::{Context, Style, Terminal, counted};
 use crate::executor::{Explanation, Omission};
-use crate::lifecycle::changed_event;
 use crate::outcome::{Residency, for_model, texts};
 use crate::{
     Decision, FailureKind, Hook, HookEvent, HookResult, Hooks, Outcome, printable, printable_lines,
@@ -23,8 +22,8 @@ use crate::{
 pub(super) struct Show<'a, 'io> {
     terminal: &'a mut Terminal<'io>,
     is_silent: bool,
-    /// True if hooks have not yet changed the event.
-    is_first: bool,
+    /// True once hooks run again, on the changed input.
+    is_again: bool,
     event: Arc<HookEvent>,
     can_block: bool,
     /// The number of hooks for the event that have not ended.
@@ -44,7 +43,7 @@ pub(super) struct Show<'a, 'io> {
 
 impl<'a, 'io> Show<'a, 'io> {
     pub(super) fn new(
-        (is_silent, is_first): (bool, bool),
+        is_silent: bool,
         (context, hooks): (&Context<'_>, &Hooks),
         event: &Arc<HookEvent>,
         explained: &[Explanation],
@@ -65,7 +64,7 @@ impl<'a, 'io> Show<'a, 'io> {
         Self {
             terminal,
             is_silent,
-            is_first,
+            is_again: false,
             event: Arc::clone(event),
             can_block,
             left,
@@ -76,7 +75,7 @@ impl<'a, 'io> Show<'a, 'io> {
             outcome: None,
             background: Vec::new(),
             is_concluded: false,
-            remarks: Remarks::new(can_block, is_first),
+            remarks: Remarks::new(can_block),
         }
     }
 
@@ -84,7 +83,7 @@ impl<'a, 'io> Show<'a, 'io> {
     pub(super) fn note(&mut self, note: Option<Note>) -> io::Result<()> {
         match note {
             Some(Note::Started(hook)) => self.spinner.add(hook),
-            Some(Note::Ended(result)) => self.ended(*result)?,
+            Some(Note::Ended(result, is_again)) => self.ended(*result, is_again)?,
             Some(Note::Outcome(outcome)) => {
                 // The hooks that did not run are known only after the end of all hooks.
                 let is_stopped = outcome
@@ -112,8 +111,14 @@ impl<'a, 'io> Show<'a, 'io> {
         self.spinner.draw(self.terminal)
     }
 
-    fn ended(&mut self, result: HookResult) -> io::Result<()> {
-        self.left = self.left.saturating_sub(1);
+    fn ended(&mut self, result: HookResult, is_again: bool) -> io::Result<()> {
+        if is_again && !self.is_again {
+            self.print(|_| "\nonce more, on the changed input:\n".to_owned())?;
+        }
+        self.is_again |= is_again;
+        if !is_again {
+            self.left = self.left.saturating_sub(1);
+        }
         self.spinner.remove(&result.hook);
         if !result.hook.background() || self.is_concluded {
             self.print(|show| show.result(&result))?;
@@ -225,17 +230,9 @@ impl<'a, 'io> Show<'a, 'io> {
         if outcome.stops_turn() {
             lines.push("and it would end its turn".to_owned());
         }
-        let is_changed = changed_event(&self.event, outcome).is_some();
-        let input = outcome
-            .updated_input()
-            .filter(|_| self.is_first || is_changed);
-        let applies = if self.is_first {
-            "if the host applies changes"
-        } else {
-            "a second change is ignored"
-        };
+        let input = outcome.updated_input().cloned();
         for (what, value) in [
-            (applies, input.map(Value::from)),
+            ("if the host applies changes", input.map(Value::from)),
             ("the output is replaced by", outcome.updated_output()),
         ] {
             lines.extend(value.map(|value| format!("{what}: {}", printable(&value.to_string()))));

@@ -247,8 +247,6 @@ fn usual_options() -> Object<Options> {
 #[serde(deny_unknown_fields, default)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Options {
-    /// Runs all hooks at once. Default: one after the other.
-    pub(super) parallel: bool,
     /// True if the host asks its user when a hook answers `ask`. Default: such a hook blocks.
     pub(super) handles_ask: bool,
     /// True if the host acts on the changed event in `again`. Default: a hook that changes the input blocks.

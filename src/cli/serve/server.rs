@@ -25,10 +25,8 @@ use crate::cli::events::{EventsOutput, name_of};
 use crate::cli::fire::{FireOutput, unknown_key};
 use crate::cli::io::start;
 use crate::cli::{CommandError, Context};
-use crate::lifecycle::{changed_event, first_pass, second_pass, without_second_pass};
 use crate::{
-    FireOptions, HookEvent, HookExecutor, HookHandle, Hooks, LoadReport, Outcome, SubmitError,
-    Trace,
+    FireOptions, HookEvent, HookExecutor, HookHandle, Hooks, LoadReport, SubmitError, Trace,
 };
 
 /// The most bytes of requests for fires that have no response yet.
@@ -76,13 +74,8 @@ struct Open {
     /// The bytes of its request.
     size: usize,
     event: Arc<HookEvent>,
-    options: FireOptions,
-    /// The tag of the fire's events, by which observers know the fire.
     tag: u64,
     handle: HookHandle,
-    is_cancelled: bool,
-    /// The event and outcome of the first pass, if this is the second one.
-    first: Option<(Arc<HookEvent>, Outcome)>,
 }
 
 /// A `shutdown` that was accepted.
@@ -218,9 +211,8 @@ impl Server {
     fn notification(&mut self, message: &Incoming<'_>) {
         if message.method == "$/cancelRequest"
             && let Ok(Cancel { id }) = message.params()
-            && let Some(fire) = self.fires.get_mut(&id)
+            && let Some(fire) = self.fires.get(&id)
         {
-            fire.is_cancelled = true;
             fire.handle.cancel();
         }
     }
@@ -287,7 +279,7 @@ impl Server {
         if open + size > MOST_OPEN {
             return Err(Refusal::queue_full());
         }
-        self.submit(id, event, params.options.0.into(), size, None)
+        self.submit(id, event, params.options.0.into(), size)
     }
 
     /// Reads an event. Refuses a name that is probably a typo, since guards would not see the event.
@@ -307,29 +299,19 @@ impl Server {
         }
     }
 
-    fn submit(
-        &mut self,
-        id: &Id,
-        event: HookEvent,
-        options: FireOptions,
-        size: usize,
-        first: Option<(Arc<HookEvent>, Outcome)>,
-    ) -> Answered {
+    fn submit(&mut self, id: &Id, event: HookEvent, options: FireOptions, size: usize) -> Answered {
         let event = Arc::new(event);
         self.last_tag += 1;
         let tag = self.last_tag;
         self.notifier.open(tag, id);
-        let tagged = options.clone().tag(tag);
-        let submitted = self.engine.executor().submit(Arc::clone(&event), tagged);
+        let options = options.tag(tag);
+        let submitted = self.engine.executor().submit(Arc::clone(&event), options);
         let handle = submitted.inspect_err(|_| self.notifier.close(tag))?;
         let open = Open {
             size,
             event,
-            options,
             tag,
             handle,
-            is_cancelled: false,
-            first,
         };
         self.fires.insert(id.clone(), open);
         self.advance(id);
@@ -350,27 +332,7 @@ impl Server {
             return;
         };
         self.notifier.close(fire.tag);
-        let outcome = match (&fire.first, fire.is_cancelled) {
-            (None, false) => first_pass(&fire.event, outcome),
-            (None, true) => without_second_pass(&fire.event, outcome),
-            (Some(_), _) => outcome,
-        };
-        if fire.first.is_none()
-            && let Some(changed) = changed_event(&fire.event, &outcome)
-        {
-            let options = fire.options.second_pass();
-            let first = Some((fire.event, outcome));
-            if let Err(refusal) = self.submit(id, changed, options, fire.size, first) {
-                self.outbox.answer(Some(id), Err::<(), _>(refusal));
-            }
-            return;
-        }
-        let Some((event, first)) = fire.first else {
-            let report = FireOutput::new(&fire.event, &outcome, None);
-            return self.outbox.answer(Some(id), Ok(report));
-        };
-        let again = second_pass((&event, &first), (&fire.event, outcome));
-        let report = FireOutput::new(&event, &first, Some((&fire.event, &again)));
+        let report = FireOutput::new(&fire.event, &outcome);
         self.outbox.answer(Some(id), Ok(report));
     }
 
@@ -420,9 +382,6 @@ impl From<SubmitError> for Refusal {
 impl From<Options> for FireOptions {
     fn from(request: Options) -> Self {
         let mut options = Self::default().stop_on_failure(request.stop_on_failure.unwrap_or(true));
-        if request.parallel {
-            options = options.parallel();
-        }
         if request.handles_ask {
             options = options.handles_ask();
         }

@@ -4,10 +4,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde_json::Value;
-
 use super::recorded::{Record, Recorded};
-use crate::trace::{ASK, SECOND_PASS, UPDATES};
+use crate::trace::ASK;
 use crate::{Decision, HookEvent};
 
 /// An event that a host forgot to fire.
@@ -171,32 +169,11 @@ fn session_of(recorded: &Recorded) -> Session {
     }
 }
 
-/// Returns whether the event is allowed as it is. If hooks have changed it, the host fires the changed event, which may be allowed.
 fn is_allowed(recorded: &Recorded) -> bool {
-    let is_first = recorded.was(UPDATES) && !recorded.was(SECOND_PASS);
     let is_asked = recorded.was(ASK) || recorded.event.event_type.as_str() == "permission:check";
-    let may_be = match recorded.decided.decision {
+    match recorded.decided.decision {
         Decision::Allow => true,
         Decision::Ask => is_asked,
         Decision::Block => false,
-    };
-    may_be && !(is_first && is_changed(recorded))
-}
-
-/// Returns whether hooks have changed the event's input: an answer may repeat the values that are there already.
-fn is_changed(recorded: &Recorded) -> bool {
-    let Some(update) = &recorded.decided.updated_input else {
-        return false;
-    };
-    let data = &recorded.event.data;
-    let input = match data.get("tool_args").map(Value::as_object) {
-        Some(arguments) => arguments,
-        None => Some(data),
-    };
-    let Some(input) = input else {
-        return true;
-    };
-    let is_other = |(key, value): (&String, &Value)| input.get(key) != Some(value);
-    let is_shorter = recorded.decided.replaces_input && input.len() != update.len();
-    is_shorter || update.iter().any(is_other)
+    }
 }

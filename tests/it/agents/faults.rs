@@ -262,14 +262,15 @@ fn a_condition_that_cannot_be_used_blocks() {
     }
 }
 
-/// A change is fired once more, in what is left of the time.
+/// A guard runs again behind a change, in what is left of the time.
 #[test]
-fn both_passes_share_one_deadline() {
+fn both_runs_share_one_deadline() {
     let user = User::new();
-    let command = r#"sleep 1; echo '{"updatedInput": {"command": "pwd"}}'"#;
-    user.has_hooks(
-        &json!([{"event": "tool:pre_execute:bash", "name": "changes", "may": ["change_input"], "command": command}]),
-    );
+    let changes = r#"echo '{"updatedInput": {"command": "pwd"}}'"#;
+    user.has_hooks(&json!([
+        {"event": "tool:pre_execute:bash", "name": "slow", "command": "sleep 1"},
+        {"event": "tool:pre_execute:bash", "name": "changes", "may": ["change_input"], "command": changes},
+    ]));
     let answer = user.fired_with("claude", "PreToolUse", &call(), &["--timeout", "2"]);
     let reason = reason("PreToolUse", &answer);
     assert!(

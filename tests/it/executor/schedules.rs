@@ -60,7 +60,7 @@ struct Witness {
 }
 
 fn number(event: &HookEvent, key: &str) -> u64 {
-    event.data[key].as_u64().unwrap()
+    event.data()[key].as_u64().unwrap()
 }
 
 impl Witness {
@@ -96,7 +96,7 @@ impl Observer for Witness {
         }
         let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_running.fetch_max(running, Ordering::SeqCst);
-        let is_outer = run.event.data.contains_key("lane");
+        let is_outer = run.event.data().contains_key("lane");
         let id = number(run.event, "id");
         if is_outer && run.hook.name() == Some("0") {
             let lane = number(run.event, "lane");
@@ -177,13 +177,10 @@ impl Actor<'_> {
         };
         let lane = self.lot.below(4);
         let options = FireOptions::new().stop_on_failure(false);
-        let mut options = match lane {
+        let options = match lane {
             0 => options.unordered(),
             key => options.ordered_by(key),
         };
-        if self.lot.below(4) == 0 {
-            options = options.parallel();
-        }
         let event = event.with_data("id", id).with_data("by", self.number);
         let submitted = self.executor.submit(event.with_data("lane", lane), options);
         match submitted {

@@ -214,27 +214,22 @@ fn a_blocking_call_of_another_thread_is_waited_for_and_cut() {
         shutdown.join().unwrap()
     });
     assert!(report);
-    for (options, started) in [
-        (FireOptions::new(), &["one"][..]),
-        (FireOptions::new().parallel(), &["one", "two", "three"]),
-    ] {
-        let world = World::new();
-        for name in ["one", "two", "three"] {
-            world.hook("tool:*", &meets(name, "never"));
-        }
-        let (ended, outcome) = thread::scope(|scope| {
-            let call = scope.spawn(|| world.executor.execute(&blocking_event(), options));
-            started.iter().for_each(|name| world.await_file(name));
-            let ended = world.executor.shutdown(Duration::ZERO);
-            (ended, call.join().unwrap())
-        });
-        assert!(!ended && !outcome.allowed());
-        let failure = outcome.results()[0].failure;
-        assert_eq!(failure, Some(FailureKind::Cancelled));
-        world.hook("a:*", "exit 0");
-        let late = world.outcome(&custom("a:late"));
-        assert!(late.allowed() && late.results().len() == 1);
+    let world = World::new();
+    for name in ["one", "two", "three"] {
+        world.hook("tool:*", &meets(name, "never"));
     }
+    let (ended, outcome) = thread::scope(|scope| {
+        let call = scope.spawn(|| world.outcome(&blocking_event()));
+        world.await_file("one");
+        let ended = world.executor.shutdown(Duration::ZERO);
+        (ended, call.join().unwrap())
+    });
+    assert!(!ended && !outcome.allowed());
+    let failure = outcome.results()[0].failure;
+    assert_eq!(failure, Some(FailureKind::Cancelled));
+    world.hook("a:*", "exit 0");
+    let late = world.outcome(&custom("a:late"));
+    assert!(late.allowed() && late.results().len() == 1);
 }
 
 /// The hooks in the background of a call that is under way, as those of a submitted event.

@@ -99,13 +99,10 @@ fn time_in_the_queue_is_separate() {
     assert_eq!(blocking.results()[0].queued(), Duration::ZERO);
 }
 
-/// Also of hooks that run at once, which other threads start.
 #[test]
 fn all_hooks_of_an_event_have_waited_as_long() {
     let world = World::running(["exit 0"; 2]);
-    let options = FireOptions::default().parallel();
-    let handle = world.executor.submit(custom("a:b"), options).unwrap();
-    let outcome = handle.wait();
+    let outcome = world.submit(custom("a:b")).wait();
     let waited: Vec<_> = outcome
         .results()
         .iter()

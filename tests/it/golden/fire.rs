@@ -96,24 +96,19 @@ fn payload(tool: &str, event: &str) -> Value {
     payload
 }
 
-/// Fires an event at these commands, and returns the exit status and what was printed.
-fn fire(user: &User, tool: &str, event: &str, commands: &[String]) -> (i32, Value) {
+/// Fires an event at this command, and returns the exit status and what was printed.
+fn fire(user: &User, tool: &str, event: &str, command: &str) -> (i32, Value) {
     let payload = payload(tool, event).to_string();
-    let hooks = commands.iter();
     let (words, file) = if tool == "native" {
-        let hooks: Vec<_> = hooks
-            .map(|text| json!({"event": "*", "command": text, "may": May::ALL}))
-            .collect();
-        let file = user.write("hooks.json", &json!({"hooks": hooks}).to_string());
-        let words = "fire --event-json - --json --keep-going --parallel --custom --config";
+        let hook = json!({"event": "*", "command": command, "may": May::ALL});
+        let file = user.write("hooks.json", &json!({"hooks": [hook]}).to_string());
+        let words = "fire --event-json - --json --keep-going --custom --config";
         (words.to_owned(), file)
     } else {
-        let hooks: Vec<_> = hooks
-            .map(|text| json!({"type": "command", "command": text, "name": "h"}))
-            .collect();
+        let hook = json!({"type": "command", "command": command, "name": "h"});
         let file = user.write(
             "settings.json",
-            &json!({"hooks": {event: [{"hooks": hooks}]}}).to_string(),
+            &json!({"hooks": {event: [{"hooks": [hook]}]}}).to_string(),
         );
         let words = format!("fire --as {tool} --event-json - --json --settings");
         (words, file)
@@ -172,8 +167,8 @@ fn whole(status: i32, report: &Value) -> String {
             kept.insert(key.clone(), shortened(value));
         }
     }
-    if let Some(again) = kept.get_mut("again") {
-        *again = again["allowed"].clone();
+    if let Some(changed) = kept.get_mut("changed_event") {
+        *changed = changed["data"].take();
     }
     format!("{status} {}", Value::Object(kept)).replace("0 {}", "0")
 }
@@ -200,21 +195,19 @@ impl Table {
         let commands = cases.iter().map(|case| self.command(*case));
         let commands: Vec<_> = commands.collect();
         let tool = self.tool.trim_start_matches("alone, ");
-        if self.is_alone {
-            let fired = commands
-                .chunks(1)
-                .map(|command| fire(user, tool, self.event, command));
-            return Ok(fired
-                .map(|(status, report)| whole(status, &report))
-                .collect());
+        let mut all = Vec::new();
+        for command in &commands {
+            let (status, report) = fire(user, tool, self.event, command);
+            if self.is_alone {
+                all.push(whole(status, &report));
+                continue;
+            }
+            match report["results"].get(0) {
+                Some(result) => all.push(consequence(result)),
+                None => return Err(whole(status, &report)),
+            }
         }
-        let (status, report) = fire(user, tool, self.event, &commands);
-        let results = report["results"].as_array().map_or(&[][..], Vec::as_slice);
-        if results.is_empty() {
-            return Err(whole(status, &report));
-        }
-        assert_eq!(results.len(), commands.len(), "{report:#}");
-        Ok(results.iter().map(consequence).collect())
+        Ok(all)
     }
 
     /// Returns the table with the consequence of each output and code. Cases that are not run are copied from the

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use forge_hooks::{
-    EventType, FailureKind, FailurePolicy, Hook, HookEvent, HookResult, HostContext, Outcome,
-    compat,
+    EventType, FailureKind, FailurePolicy, FireOptions, Hook, HookEvent, HookResult, HostContext,
+    Outcome, compat,
 };
 use serde_json::json;
 
@@ -109,7 +109,10 @@ fn a_denial_has_priority_over_a_question() {
         let answer = json!({ "hookSpecificOutput": specific });
         guard(&format!("echo '{answer}'"))
     };
-    let outcome = before(&[answer("ask"), answer("deny")]);
+    let world = World::new();
+    world.registry().load_hooks([answer("ask"), answer("deny")]);
+    let options = FireOptions::new().handles_ask();
+    let outcome = world.executor.execute(&blocking_event(), options);
     assert_eq!(outcome.reason(), Some("deny"));
 }
 

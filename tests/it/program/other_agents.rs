@@ -130,7 +130,7 @@ fn a_changed_call_has_the_input_of_the_hook_alone() {
     let user = User::new();
     let says = r#"echo '{"hookSpecificOutput": {"tool_input": {"command": "ls"}}}'"#;
     let (_, report) = user.answer_to("gemini", "BeforeTool", &command(says));
-    let changed = &report["again"]["event"]["data"]["tool_args"];
+    let changed = &report["changed_event"]["data"]["tool_args"];
     assert_eq!(*changed, json!({"command": "ls"}), "{report:#}");
 }
 

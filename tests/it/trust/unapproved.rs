@@ -97,7 +97,7 @@ fn nothing_of_a_clone_changes_an_outcome() {
         assert_eq!(!hooks.report().unapproved.is_empty(), is_whole, "{text}");
         for event in events() {
             is_untouched(&hooks.execute(&event), &text);
-            let all = FireOptions::default().stop_on_failure(false).parallel();
+            let all = FireOptions::default().stop_on_failure(false);
             is_untouched(&hooks.executor().execute(&event, all), &text);
         }
     }

@@ -307,9 +307,8 @@ fn no_other_name_of_a_file_is_granted() {
     }
 }
 
-/// A condition is tested once, on the event as it was fired.
 #[test]
-fn what_an_earlier_hook_changes_is_no_doubt() {
+fn a_condition_is_tested_on_what_earlier_hooks_have_left() {
     let world = World::new();
     let redacts = world.says(r#"{"updatedOutput": "X"}"#);
     let redacts = hook("tool:post_execute", &redacts).with_on_failure(FailurePolicy::Withhold);
@@ -319,10 +318,7 @@ fn what_an_earlier_hook_changes_is_no_doubt() {
     let marks = hook("tool:post_execute", &marks);
     world.add(marks.with_when("/tool_result", secret).unwrap());
     let event = HookEvent::tool_post_execute("bash", json!({}), "a secret");
-    assert_eq!(
-        world.outcome(&event).updated_output(),
-        Some(json!("marked"))
-    );
+    assert_eq!(world.outcome(&event).updated_output(), Some(json!("X")));
 }
 
 /// One link to a deep directory, and a path that goes down to its end: the host does not wait for long.

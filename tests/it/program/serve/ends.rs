@@ -21,7 +21,7 @@ fn stubborn() -> User {
         )
     };
     user_with(&json!([
-        {"event": "tool:pre_execute", "command": hook("behind"), "background": true, "timeout": 600},
+        {"event": "session:start", "command": hook("behind"), "background": true, "timeout": 600},
         {"event": "tool:pre_execute", "command": hook("before"), "timeout": 600},
     ]))
 }
@@ -65,6 +65,7 @@ fn is_cancelled(response: &Value) {
 fn with_running_hooks() -> (User, Served, [String; 2]) {
     let user = stubborn();
     let mut served = Served::new(&user);
+    served.result("fire", &json!({"event": {"type": "session:start"}}));
     served.request(&json!(1), "fire", &json!({"event": bash("ls")}));
     let hooks = running(&user);
     (user, served, hooks)
@@ -128,8 +129,13 @@ fn a_signal_ends_it() {
 fn the_death_of_the_host_ends_it() {
     let user = stubborn();
     let first = request(&json!(1), "initialize", &json!({}));
-    let fire = request(&json!(2), "fire", &json!({"event": bash("ls")}));
-    user.write("project/lines", &format!("{first}\n{fire}\n"));
+    let start = request(
+        &json!(2),
+        "fire",
+        &json!({"event": {"type": "session:start"}}),
+    );
+    let fire = request(&json!(3), "fire", &json!({"event": bash("ls")}));
+    user.write("project/lines", &format!("{first}\n{start}\n{fire}\n"));
     let mut host = Command::new("sh");
     user.set(&mut host);
     let script =
