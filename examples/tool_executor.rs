@@ -55,7 +55,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let file = args.next().ok_or("`--trace-events` needs a file")?;
         let recording = Trace::builder(file).events().outside_of(directory.path());
         let recording = recording.build()?;
-        executor = executor.observer(recording.clone());
+        executor = executor.trace(&recording);
         trace = Some(recording);
     }
     let mut builder = Hooks::builder(AppProfile::new("myagent"))

@@ -150,7 +150,7 @@ impl HooksBuilder {
         self
     }
 
-    /// Sets how hooks run: threads, timeouts, observers. The executor gets the profile and the
+    /// Sets how hooks run: threads, timeouts, traces. The executor gets the profile and the
     /// vocabulary of this builder.
     pub fn executor(mut self, executor: HookExecutorBuilder) -> Self {
         self.executor = executor;
@@ -281,7 +281,7 @@ impl HooksBuilder {
         };
         let mut executor = self.executor;
         if let Some(trace) = &trace {
-            executor = executor.observer(trace.clone());
+            executor = executor.trace(trace);
         }
         let project = self.project.and_then(|root| match root {
             ProjectRoot::At(root) => Some(root),
@@ -412,8 +412,7 @@ impl Hooks {
         self.submit_with(event, FireOptions::default())
     }
 
-    /// Runs the hooks for this event on the pool, with options, without waiting. An event that is
-    /// [skipped](FireOptions::skip_while_running) has no results, or one that blocks it if it can be blocked.
+    /// Runs the hooks for this event on the pool, with options, without waiting.
     pub fn submit_with(
         &self,
         event: impl Into<Arc<HookEvent>>,

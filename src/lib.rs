@@ -115,7 +115,6 @@ pub mod templates;
 mod thorough;
 pub mod trace;
 pub mod trust;
-mod whereabouts;
 
 pub use crossbeam_channel;
 pub use serde_json;
@@ -163,7 +162,7 @@ pub mod fuzzing {
 pub use config::{HookConfig, LoadReport};
 pub use events::{EventSpec, EventType, HookEvent, HostContext};
 pub use executor::{
-    CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, Observer, SubmitError,
+    CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, SubmitError,
 };
 pub use hook::{FailurePolicy, Hook, HookError, Sandbox};
 pub use hooks::{Hooks, HooksBuilder};

@@ -211,7 +211,7 @@ impl Registered {
             .working_dir(directory)
             .variables(self.variables());
         if let Some(trace) = trace {
-            executor = executor.observer(trace.clone());
+            executor = executor.trace(trace);
         }
         let config = self.config();
         let home = config.config_home().unwrap_or(&self.home);

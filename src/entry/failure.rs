@@ -46,8 +46,7 @@ named! {
         /// The engine itself failed. Please report it.
         Panicked = "panicked",
         /// The hook is already running: its command started this host, and an event of this host would run it again. Or
-        /// eight nested hooks are running, each started through the one before it. Or an [`Observer`](crate::Observer) fired
-        /// the event, or waited for one.
+        /// eight nested hooks are running, each started through the one before it.
         Circular = "circular",
         /// The hook was approved, and has changed since then: see [`TrustStore`](crate::trust::TrustStore).
         ApprovalLost = "approval_lost",

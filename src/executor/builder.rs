@@ -9,7 +9,6 @@ use super::calls::Calls;
 use super::core::Core;
 use super::hook_executor::HookExecutor;
 use super::token::CancelToken;
-use super::under_way::UnderWay;
 use crate::entry::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, Sandbox};
 use crate::events::Vocabulary;
 use crate::outcome::MODEL_TEXT_LIMIT;
@@ -18,8 +17,9 @@ use crate::profile::AppProfile;
 use crate::protocol::{Naming, Native};
 use crate::redact::Redactor;
 use crate::registry::HookRegistry;
-use crate::runner::{Bases, Observer, Observers, Reporter, Residents, Runner};
+use crate::runner::{Bases, Observers, Reporter, Residents, Runner};
 use crate::sync::Mutex;
+use crate::trace::Trace;
 
 /// The most background hooks that run in parallel; further ones wait.
 const MOST_BACKGROUND: usize = 16;
@@ -64,7 +64,7 @@ pub struct HookExecutorBuilder {
     inherit: Option<Vec<String>>,
     variables: Option<Vec<(OsString, OsString)>>,
     profile: AppProfile,
-    observers: Observers,
+    traces: Vec<Trace>,
     redactor: Redactor,
     allow_disable: bool,
     vocabulary: Arc<Vocabulary>,
@@ -87,7 +87,7 @@ impl Default for HookExecutorBuilder {
             inherit: None,
             variables: None,
             profile: AppProfile::default(),
-            observers: Observers::default(),
+            traces: Vec::new(),
             redactor: Redactor::default(),
             allow_disable: true,
             vocabulary: Vocabulary::known(),
@@ -205,9 +205,9 @@ impl HookExecutorBuilder {
         self
     }
 
-    /// Adds an observer. Observers are called in the order in which they were added.
-    pub fn observer(mut self, observer: impl Observer + 'static) -> Self {
-        self.observers.add(observer);
+    /// Writes what happens to a trace. It may be that of other executors too.
+    pub fn trace(mut self, trace: &Trace) -> Self {
+        self.traces.push(trace.clone());
         self
     }
 
@@ -247,6 +247,10 @@ impl HookExecutorBuilder {
         if let Some(variables) = self.variables {
             naming = naming.with_variables(variables);
         }
+        let observers = Observers::default();
+        for trace in self.traces {
+            observers.add(Arc::new(trace));
+        }
         let runner = Runner {
             native: Native::new(naming),
             default_timeout: self.default_timeout,
@@ -255,7 +259,7 @@ impl HookExecutorBuilder {
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
             residents: Residents::new(),
-            observers: self.observers,
+            observers,
             reporter: Reporter::new(self.redactor),
         };
         let core = Core {
@@ -268,7 +272,6 @@ impl HookExecutorBuilder {
             calls: Calls::default(),
             running: Mutex::default(),
             in_background: CancelToken::new(),
-            under_way: UnderWay::default(),
         };
         HookExecutor::with_parts(self.registry.unwrap_or_default(), core)
     }

@@ -10,13 +10,12 @@ use super::calls::Calls;
 use super::delivery::ResultSender;
 use super::options::FireOptions;
 use super::token::CancelToken;
-use super::under_way::UnderWay;
 use crate::events::{EventType, HookEvent, Vocabulary};
 use crate::hook::Hook;
 use crate::outcome::Outcome;
 use crate::pool::Pool;
 use crate::registry::Removals;
-use crate::runner::{FiredEvent, Firing, How, Runner};
+use crate::runner::{FiredEvent, Firing, How, Observation, Runner};
 use crate::sync::Mutex;
 
 /// The time that the threads may take to end, in addition to the grace period of the hooks.
@@ -36,8 +35,6 @@ pub(super) struct Core {
     pub(super) running: Mutex<CancelToken>,
     /// The token of the background hooks.
     pub(super) in_background: CancelToken,
-    /// The keys of submitted events. A further event with such a key is skipped while the first one waits or runs.
-    pub(super) under_way: UnderWay,
 }
 
 /// The work of a thread of a pool.
@@ -51,7 +48,8 @@ pub(super) enum Job {
 pub(super) struct Submitted {
     pub(super) core: Arc<Core>,
     pub(super) event: Arc<HookEvent>,
-    pub(super) tag: Option<u64>,
+    /// The event as the host has fired it.
+    pub(super) fired: Arc<HookEvent>,
     pub(super) token: CancelToken,
     pub(super) at: Instant,
 }
@@ -80,38 +78,37 @@ impl Core {
         token: &CancelToken,
     ) -> Firing {
         let can_block = self.vocabulary.can_block(&event.event_type);
-        let mut firing = Firing::new(event, can_block, options.tag, token.cancellation());
+        let mut firing = Firing::new(event, can_block, token.cancellation());
         firing.handles = options.handles_of(&firing.event, can_block);
         firing.applies_input = options.applies_input(&firing.event, can_block);
         firing
     }
 
-    /// Reports an event to the observers that want it.
+    /// Reports an event that has its outcome.
     pub(super) fn report_event(
         &self,
-        event: &HookEvent,
+        event: &Arc<HookEvent>,
         options: &FireOptions,
         hooks: &[Arc<Hook>],
         outcome: &Outcome,
     ) {
-        if !self.runner.observers.want_events() {
-            return;
-        }
         let name = &event.event_type;
         let disabled_by = self.runner.native.naming().disabled_by();
-        self.runner.observers.fired(&FiredEvent {
-            event,
-            hooks,
-            outcome,
-            how: How {
-                handles_ask: options.handles.ask,
-                applies_updates: options.handles.updates,
-                stop_on_failure: options.stop_on_failure,
-                is_disabled: self.allow_disable && disabled_by.is_some(),
-                is_known: self.vocabulary.event(name.as_str()).is_some(),
-            },
-            tag: options.tag,
-        });
+        let how = How {
+            handles_ask: options.handles.ask,
+            applies_updates: options.handles.updates,
+            stop_on_failure: options.stop_on_failure,
+            is_disabled: self.allow_disable && disabled_by.is_some(),
+            is_known: self.vocabulary.event(name.as_str()).is_some(),
+        };
+        let fired = || FiredEvent {
+            event: Arc::clone(event),
+            hooks: hooks.to_vec(),
+            outcome: outcome.clone(),
+            how,
+        };
+        let observers = &self.runner.observers;
+        observers.observe(|| Observation::Fired(Box::new(fired())));
     }
 
     /// Returns the token of the events and calls that begin now.

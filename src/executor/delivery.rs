@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::under_way::Held;
 use crate::events::InputChange;
 use crate::logging::error;
 use crate::outcome::HookResult;
@@ -18,9 +17,7 @@ use crate::sync::{Mutex, thread};
 /// The sending side of the results of an event.
 pub(super) struct ResultSender {
     pub(super) channel: Arc<Channel>,
-    /// The event's key, which is held until the event ends.
-    held: Option<Held>,
-    /// A copy of the results, if an observer wants the event.
+    /// A copy of the results, if events are observed.
     kept: Option<Vec<HookResult>>,
 }
 
@@ -40,11 +37,7 @@ struct ChannelState {
 
 impl ResultSender {
     /// Creates a channel for the results of this many hooks, of which a copy may be kept.
-    pub(super) fn new(
-        hooks: usize,
-        held: Option<Held>,
-        keeps: bool,
-    ) -> (Self, Receiver<HookResult>) {
+    pub(super) fn new(hooks: usize, keeps: bool) -> (Self, Receiver<HookResult>) {
         // One more tells of a panic of the engine.
         let (sender, results) = bounded(hooks + 1);
         let state = ChannelState {
@@ -55,7 +48,6 @@ impl ResultSender {
         };
         let sender = Self {
             channel: Arc::new(Channel(Mutex::new(state))),
-            held,
             kept: keeps.then(Vec::new),
         };
         (sender, results)
@@ -82,8 +74,6 @@ impl ResultSender {
 
     /// Reports the end. All results are sent first, so that a thread woken by the end finds them.
     pub(super) fn close(&mut self, change: Option<InputChange>) {
-        // The key is released before the host can see the end: it may then submit the next event with this key.
-        self.held = None;
         let mut state = self.channel.0.lock();
         (state.sender, state.change) = (None, change);
         let (waker, waiter) = (state.waker.take(), state.waiter.take());

@@ -209,12 +209,12 @@ fn again(result: &HookResult, last: &Hook) -> String {
 /// Starts a background hook. Its result has no effect, since it cannot block.
 fn start(core: &Arc<Core>, firing: &Firing, hook: &Arc<Hook>) {
     if firing.is_cancelled() {
-        let run = firing.run_of(hook);
-        return core.runner.drop_run(&run, DropReason::Cancelled);
+        return core.runner.drop_run(firing, hook, DropReason::Cancelled);
     }
     let token = CancelToken::below([Some(core.in_background.clone()), None], None);
     let event = Arc::clone(&firing.event);
-    let job = Submitted::now(core, event, firing.tag, token.clone());
+    let mut job = Submitted::now(core, event, token.clone());
+    job.fired = Arc::clone(&firing.fired);
     let priority = Priority {
         guard: false,
         ordering_key: None,

@@ -7,10 +7,6 @@ use crate::events::HookEvent;
 use crate::pool::Refusal;
 use crate::runner::DropReason;
 
-/// The reason why an event that an observer fires is refused.
-pub(super) const FROM_OBSERVER: &str =
-    "an observer of hooks cannot fire an event: send it to another thread, which fires it";
-
 /// Error submitting an event. It returns the event: see [`SubmitError::into_event`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -21,13 +17,6 @@ pub enum SubmitError {
     /// The pool has no thread, and the system cannot start one.
     #[error("cannot start a thread, {} was not taken", .0.event_type)]
     NoThread(Arc<HookEvent>, #[source] io::Error),
-    /// An event with the same key waits or runs; see
-    /// [`skip_while_running`](crate::FireOptions::skip_while_running).
-    #[error("an event with the same key waits or runs, {} was skipped", .0.event_type)]
-    Skipped(Arc<HookEvent>),
-    /// An [`Observer`](crate::Observer) submitted it.
-    #[error("{FROM_OBSERVER}, {} was not taken", .0.event_type)]
-    FromObserver(Arc<HookEvent>),
     /// The executor has been [shut down](crate::HookExecutor::shutdown).
     #[error("executor has been shut down, {} was not taken", .0.event_type)]
     ShutDown(Arc<HookEvent>),
@@ -46,11 +35,7 @@ impl SubmitError {
     #[must_use]
     pub fn event(&self) -> &Arc<HookEvent> {
         match self {
-            Self::Busy(event)
-            | Self::NoThread(event, _)
-            | Self::Skipped(event)
-            | Self::FromObserver(event)
-            | Self::ShutDown(event) => event,
+            Self::Busy(event) | Self::NoThread(event, _) | Self::ShutDown(event) => event,
         }
     }
 
@@ -61,7 +46,7 @@ impl SubmitError {
     }
 }
 
-/// Converts a refusal to the reason that observers receive.
+/// Converts a refusal to the reason that observations have.
 pub(super) fn reason_of(refusal: &Refusal) -> DropReason {
     match refusal {
         Refusal::Busy => DropReason::Busy,

@@ -11,13 +11,9 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, bounded};
 
 use super::delivery::Channel;
-use super::error::{FROM_OBSERVER, SubmitError};
+use super::error::SubmitError;
 use super::token::CancelToken;
-use crate::logging::warn;
 use crate::outcome::{HookResult, Outcome};
-use crate::whereabouts::Where;
-
-const WAITED: &str = "an observer of hooks cannot wait for an event: wait on another thread";
 
 /// The handle of a submitted event. Dropping the handle does not cancel the event.
 ///
@@ -88,19 +84,13 @@ impl HookHandle {
 
     /// Creates the handle of an event that was not taken. The handle has ended, and blocks what can be blocked.
     pub(crate) fn refused(outcome: Outcome, error: SubmitError) -> Self {
-        let results = match &error {
-            // The host itself has asked for the event to be skipped.
-            SubmitError::Skipped(_) if !outcome.can_block() => Vec::new(),
-            SubmitError::FromObserver(_) => vec![HookResult::refused(FROM_OBSERVER)],
-            error => vec![HookResult::not_taken(&error.to_string())],
-        };
+        let results = vec![HookResult::not_taken(&error.to_string())];
         let mut handle = Self::new(outcome, Results::Ended(results));
         handle.refusal = Some(Arc::new(error));
         handle
     }
 
-    /// Returns the reason why no hook has seen the event: the queue was full, the event was
-    /// [skipped](crate::FireOptions::skip_while_running), and so on. None if hooks have received it, or there are no hooks.
+    /// Returns the reason why no hook has seen the event: the queue was full, and so on. None if hooks have received it, or there are no hooks.
     /// Only a handle of [`Hooks::submit`](crate::Hooks::submit) can have a refusal; its outcome blocks what can be blocked.
     #[must_use]
     pub fn refusal(&self) -> Option<&SubmitError> {
@@ -120,19 +110,12 @@ impl HookHandle {
     /// If [`try_wait`](HookHandle::try_wait) or [`wait_timeout`](HookHandle::wait_timeout) has already returned the outcome,
     /// the outcome of `wait` contains only the results that block or ask. An operation that is not allowed therefore stays
     /// so.
-    ///
-    /// On a thread of the pool, or one that runs an [`Observer`](crate::Observer), this does not wait. The missing results
-    /// are replaced by one that fails as [`Circular`](crate::FailureKind::Circular), and blocks what can be blocked. The same
-    /// is true of [`wait_timeout`](HookHandle::wait_timeout) and [`into_receiver`](HookHandle::into_receiver), and of `await`
-    /// in an observer.
     pub fn wait(mut self) -> Outcome {
         self.outcome_or_again()
     }
 
     /// Returns the outcome, once, if the hooks have ended. Never blocks; a game can call it once a
     /// frame.
-    ///
-    /// Do not loop over `try_wait` in an [`Observer`](crate::Observer): it may wait for its own thread.
     #[must_use]
     pub fn try_wait(&mut self) -> Option<Outcome> {
         if !self.is_finished() {
@@ -196,9 +179,6 @@ impl HookHandle {
     #[must_use = "hooks may have blocked the operation"]
     pub fn into_receiver(mut self) -> Receiver<HookResult> {
         self.cancels_on_drop = false;
-        if self.may_need_this_thread() {
-            return sent(self.receive(None).unwrap_or_default());
-        }
         let results = std::mem::replace(&mut self.results, Results::Ended(Vec::new()));
         match (self.returned.take(), results) {
             (Some(returned), _) => sent(returned),
@@ -216,21 +196,10 @@ impl HookHandle {
         }
     }
 
-    /// Returns whether a wait for the end could wait for this thread.
-    fn may_need_this_thread(&self) -> bool {
-        !Where::may_wait() && !self.is_finished()
-    }
-
     /// Waits for the last result, and takes all results. Returns none if the deadline comes first.
     fn receive(&mut self, deadline: Option<Instant>) -> Option<Vec<HookResult>> {
-        let may_need_this_thread = self.may_need_this_thread();
         match &mut self.results {
             Results::Ended(results) => Some(std::mem::take(results)),
-            Results::Sent { receiver, .. } if may_need_this_thread => {
-                warn!("{WAITED} ({})", self.outcome.event_type());
-                let refused = HookResult::refused(WAITED);
-                Some(receiver.try_iter().chain([refused]).collect())
-            }
             Results::Sent {
                 channel, receiver, ..
             } => {
@@ -279,9 +248,7 @@ impl Future for HookHandle {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
-        // A waker may poll on a thread of the pool. It does not wait there.
-        if Where::may_fire()
-            && let Results::Sent { channel, .. } = &self.results
+        if let Results::Sent { channel, .. } = &self.results
             && channel.wakes_at_end(context.waker())
         {
             return Poll::Pending;

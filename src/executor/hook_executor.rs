@@ -9,17 +9,17 @@ use std::time::Duration;
 use super::core::{Core, EventJob, Job, Submitted};
 use super::delivery::ResultSender;
 use super::dispatch::Dispatch;
-use super::error::{FROM_OBSERVER, SubmitError};
+use super::error::SubmitError;
 use super::handle::{HookHandle, Results};
 use super::options::FireOptions;
 use super::order::{dedupe, sort};
 use super::token::CancelToken;
 use crate::events::{EventType, HookEvent};
 use crate::hook::{Compared, Hook};
-use crate::logging::{Level, log, warn};
+use crate::logging::{Level, log};
 use crate::outcome::{HookResult, Outcome};
 use crate::registry::HookRegistry;
-use crate::whereabouts::Where;
+use crate::runner::Observations;
 
 static GLOBAL: OnceLock<HookExecutor> = OnceLock::new();
 
@@ -75,10 +75,9 @@ pub(crate) struct Remains {
 }
 
 impl Remains {
-    /// Waits for the hooks that are being ended, if no clone is left, and no longer than ending them may take. It waits only
-    /// in the host's own code: a thread of the pool would wait for itself.
+    /// Waits for the hooks that are being ended, if no clone is left, and no longer than ending them may take.
     pub(crate) fn wait(&self) {
-        if self.executor.strong_count() == 0 && Where::may_wait() {
+        if self.executor.strong_count() == 0 {
             self.core.wait_for_the_end(self.core.patience());
         }
     }
@@ -254,16 +253,14 @@ impl HookExecutor {
     /// default options.
     pub fn execute(&self, event: &HookEvent, options: FireOptions) -> Outcome {
         let core = self.core();
-        let unseen = core.outcome_of(&event.event_type);
-        let (hooks, first) = self.hooks_to_run(event).unwrap_or_default();
-        let outcome = match hooks.is_empty() {
-            true => unseen,
-            false if is_refused(event) => {
-                unseen.with_results(vec![HookResult::refused(FROM_OBSERVER)])
-            }
-            false => self.run_hooks(event, &options, (&hooks, first)),
-        };
-        core.report_event(event, &options, &hooks, &outcome);
+        let chosen = self.hooks_to_run(event);
+        if chosen.is_none() && !core.runner.observers.want_events() {
+            return core.outcome_of(&event.event_type);
+        }
+        let event = Arc::new(event.clone());
+        let (hooks, first) = chosen.unwrap_or_default();
+        let outcome = self.run_hooks(&event, &options, (&hooks, first));
+        core.report_event(&event, &options, &hooks, &outcome);
         outcome
     }
 
@@ -278,21 +275,24 @@ impl HookExecutor {
 
     fn run_hooks(
         &self,
-        event: &HookEvent,
+        event: &Arc<HookEvent>,
         options: &FireOptions,
         (hooks, first): (&[Arc<Hook>], usize),
     ) -> Outcome {
         let core = self.core();
+        let outcome = core.outcome_of(&event.event_type);
+        if hooks.is_empty() {
+            return outcome;
+        }
         let _call = core.calls.begin();
         let mut token = core.running();
         if options.token.is_some() {
             token = CancelToken::below([Some(token), options.token.clone()], None);
         }
-        let firing = core.firing(Arc::new(event.clone()), options, &token);
+        let firing = core.firing(Arc::clone(event), options, &token);
         let mut results = Vec::with_capacity(hooks.len());
         let mut send = |result| results.push(result);
         let change = Dispatch::new(core, firing, hooks, options, &mut send).run(first);
-        let outcome = core.outcome_of(&event.event_type);
         outcome.with_results(results).with_change(change)
     }
 
@@ -305,8 +305,8 @@ impl HookExecutor {
     /// concurrently.
     ///
     /// # Errors
-    /// If there are hooks for the event, and the queue is full, no thread can be started, the event is
-    /// [skipped](FireOptions::skip_while_running), or the executor has been shut down. The error returns the event.
+    /// If there are hooks for the event, and the queue is full, no thread can be started, or the
+    /// executor has been shut down. The error returns the event.
     pub fn submit(
         &self,
         event: impl Into<Arc<HookEvent>>,
@@ -319,21 +319,13 @@ impl HookExecutor {
             core.report_event(&event, &options, &[], &outcome);
             return Ok(HookHandle::ended(outcome));
         };
-        if is_refused(&event) {
-            return Err(SubmitError::FromObserver(event));
-        }
-        let held = match options.skip_key.map(|key| core.under_way.hold(key)) {
-            Some(None) => return Err(SubmitError::Skipped(event)),
-            Some(held) => held,
-            None => None,
-        };
-        let (sender, receiver) =
-            ResultSender::new(hooks.len(), held, core.runner.observers.want_events());
+        let keeps = core.runner.observers.want_events();
+        let (sender, receiver) = ResultSender::new(hooks.len(), keeps);
         let channel = Arc::clone(&sender.channel);
         let parents = [Some(core.running()), options.token.clone()];
         let token = CancelToken::below(parents, Some(Arc::clone(&channel)));
         let priority = options.priority_of(&event, outcome.can_block());
-        let submitted = Submitted::now(core, Arc::clone(&event), options.tag, token.clone());
+        let submitted = Submitted::now(core, Arc::clone(&event), token.clone());
         let job = Box::new(EventJob {
             submitted,
             hooks,
@@ -353,6 +345,31 @@ impl HookExecutor {
             }
             Err(refusal) => Err(SubmitError::new(event, refusal)),
         }
+    }
+
+    /// Returns the observations of this executor from now on: hooks that start, end or are dropped, and events that have their
+    /// outcome. Each call returns a channel of its own, which is [bounded](Observations). Drop it to end it.
+    ///
+    /// ```
+    /// use forge_hooks::executor::Observation;
+    /// use forge_hooks::{FireOptions, Hook, HookEvent, HookExecutor};
+    ///
+    /// let executor = HookExecutor::builder().build();
+    /// executor.registry().register(Hook::new("session:start", "exit 3")?);
+    /// let observations = executor.observations();
+    /// let outcome = executor.execute(&HookEvent::session_start("s1"), FireOptions::default());
+    /// assert!(outcome.allowed(), "what has happened cannot be blocked");
+    /// let mut failed = 0;
+    /// while let Some(observation) = observations.try_recv() {
+    ///     if let Observation::Ended(_, result) = observation {
+    ///         failed += usize::from(!result.success());
+    ///     }
+    /// }
+    /// assert_eq!((failed, observations.lost()), (1, 0));
+    /// # Ok::<(), forge_hooks::HookError>(())
+    /// ```
+    pub fn observations(&self) -> Observations {
+        self.core().runner.observers.open()
     }
 
     /// Cancels the blocking calls of all threads and the submitted events that run or wait now, as
@@ -386,11 +403,10 @@ impl HookExecutor {
     /// Ctrl-C needs.
     ///
     /// Returns at the latest after the deadline, the [grace period](crate::HookExecutorBuilder::kill_grace) and one second.
-    /// Returns true if everything ended by itself. False: something was cancelled, or a thread hangs in an observer or a
-    /// callback of the host, or on a file system that does not answer.
+    /// Returns true if everything ended by itself. False: something was cancelled, or a thread hangs in a callback of the host,
+    /// or on a file system that does not answer.
     ///
-    /// This affects all clones. Later blocking calls still work, but without help from the pool and without
-    /// background hooks. Do not call this in an observer: it would wait for its own event until the deadline.
+    /// This affects all clones. Later blocking calls still work, but without background hooks.
     pub fn shutdown(&self, deadline: Duration) -> bool {
         self.core().shut_down(deadline)
     }
@@ -421,15 +437,6 @@ impl HookExecutor {
         let executor = GLOBAL.get();
         executor.is_none_or(|executor| executor.shutdown(deadline))
     }
-}
-
-/// Returns whether an observer fires the event, and logs that it does.
-fn is_refused(event: &HookEvent) -> bool {
-    let is_refused = !Where::may_fire();
-    if is_refused {
-        warn!("{FROM_OBSERVER}, {} was not taken", event.event_type);
-    }
-    is_refused
 }
 
 impl fmt::Debug for HookExecutor {

@@ -51,16 +51,11 @@ impl Runnable for Job {
 }
 
 impl Submitted {
-    pub(super) fn now(
-        core: &Arc<Core>,
-        event: Arc<HookEvent>,
-        tag: Option<u64>,
-        token: CancelToken,
-    ) -> Self {
+    pub(super) fn now(core: &Arc<Core>, event: Arc<HookEvent>, token: CancelToken) -> Self {
         Self {
             core: Arc::clone(core),
+            fired: Arc::clone(&event),
             event,
-            tag,
             token,
             at: Instant::now(),
         }
@@ -69,15 +64,15 @@ impl Submitted {
     fn firing(&self, options: &FireOptions) -> Firing {
         let event = Arc::clone(&self.event);
         let mut firing = self.core.firing(event, options, &self.token);
-        firing.tag = self.tag;
         firing.queued = self.at.elapsed();
+        firing.fired = Arc::clone(&self.fired);
         firing
     }
 
     fn report_drop(&self, hooks: &[Arc<Hook>], reason: DropReason) {
         let firing = self.firing(&FireOptions::new());
         for hook in hooks {
-            self.core.runner.drop_run(&firing.run_of(hook), reason);
+            self.core.runner.drop_run(&firing, hook, reason);
         }
     }
 }
@@ -97,7 +92,7 @@ impl EventJob {
         self.close(change);
     }
 
-    /// Reports the end to the observers, and then to the host.
+    /// Reports the end to those who observe, and then to the host.
     fn close(&mut self, change: Option<InputChange>) {
         if let Some(results) = self.sender.take_kept() {
             let Submitted { core, event, .. } = &self.submitted;
@@ -148,10 +143,10 @@ mod tests {
     fn job() -> (EventJob, Receiver<HookResult>) {
         let executor = HookExecutor::builder().build();
         let hooks = ["a:b", "c:d"].map(|pattern| Arc::new(Hook::new(pattern, "true").unwrap()));
-        let (sender, results) = ResultSender::new(hooks.len(), None, false);
+        let (sender, results) = ResultSender::new(hooks.len(), false);
         let event = Arc::new(HookEvent::user_interrupt());
         let job = EventJob {
-            submitted: Submitted::now(executor.core(), event, None, CancelToken::new()),
+            submitted: Submitted::now(executor.core(), event, CancelToken::new()),
             hooks: hooks.into(),
             first: 0,
             options: FireOptions::default(),

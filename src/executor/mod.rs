@@ -24,7 +24,6 @@ mod plan_tests;
 #[cfg(all(test, forge_hooks_shuttle))]
 mod schedule_tests;
 mod token;
-mod under_way;
 #[cfg(all(test, unix, feature = "cli"))]
 mod variables_tests;
 
@@ -38,4 +37,4 @@ pub(crate) use hook_executor::Remains;
 pub use options::FireOptions;
 pub use token::CancelToken;
 
-pub use crate::runner::{DropReason, FiredEvent, HookRun, How, Observer};
+pub use crate::runner::{DropReason, FiredEvent, HookRun, How, Observation, Observations};

@@ -23,22 +23,10 @@ pub struct FireOptions {
     pub(super) stop_on_failure: bool,
     pub(super) handles: Handles,
     pub(super) background: Background,
-    order: Order,
-    /// The hash of the key, computed as that of [`Order::ByKey`].
-    pub(super) skip_key: Option<u64>,
+    /// The hash of the key of the events that a submitted event must not overtake. Two keys with the same hash are ordered
+    /// together, which is harmless. Default: that of the session, unless the event can be blocked.
+    order: Option<u64>,
     pub(super) token: Option<CancelToken>,
-    pub(super) tag: Option<u64>,
-}
-
-/// The events that a submitted event must not overtake.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    /// The events of its session, unless it can block.
-    BySession,
-    /// The events with the same key, compared by its hash. Two keys with the same hash are ordered
-    /// together, which is harmless.
-    ByKey(u64),
-    None,
 }
 
 /// The treatment of background hooks in their turn.
@@ -65,10 +53,8 @@ impl FireOptions {
                 only_decisions: false,
             },
             background: Background::Start,
-            order: Order::BySession,
-            skip_key: None,
+            order: None,
             token: None,
-            tag: None,
         }
     }
 
@@ -137,24 +123,7 @@ impl FireOptions {
     /// Events that can be blocked are not ordered, so that a guard does not wait for a log. The key of a session is
     /// its id: `ordered_by(id)` orders other events together with those of the session.
     pub fn ordered_by(mut self, key: impl Hash) -> Self {
-        self.order = Order::ByKey(hash(key));
-        self
-    }
-
-    /// Leaves a submitted event unordered.
-    pub const fn unordered(mut self) -> Self {
-        self.order = Order::None;
-        self
-    }
-
-    /// Skips a submitted event while another event that was submitted with the same key waits or runs: `submit` then returns
-    /// [`SubmitError::Skipped`](crate::SubmitError::Skipped). So an event that occurs in each frame never queues up behind a
-    /// slow hook, and a skipped guard is not treated as one that allowed.
-    ///
-    /// No observer is notified of a skipped event. Blocking calls are not skipped, and background hooks do not count. Default:
-    /// no event is skipped.
-    pub fn skip_while_running(mut self, key: impl Hash) -> Self {
-        self.skip_key = Some(hash(key));
+        self.order = Some(hash(key));
         self
     }
 
@@ -165,21 +134,10 @@ impl FireOptions {
         self
     }
 
-    /// Gives the event a number of the host's own. Observers receive it with each hook of the event, as
-    /// [`HookRun::tag`](crate::executor::HookRun::tag). Default: none.
-    pub const fn tag(mut self, tag: u64) -> Self {
-        self.tag = Some(tag);
-        self
-    }
-
     /// Returns the priority in the queue. A guard is an event that can be blocked.
     pub(super) fn priority_of(&self, event: &HookEvent, guard: bool) -> Priority {
         let session = || event.session_id.as_ref().filter(|_| !guard);
-        let ordering_key = match self.order {
-            Order::BySession => session().map(hash),
-            Order::ByKey(key) => Some(key),
-            Order::None => None,
-        };
+        let ordering_key = self.order.or_else(|| session().map(hash));
         Priority {
             guard,
             ordering_key,

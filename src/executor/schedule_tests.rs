@@ -12,10 +12,10 @@ use std::time::Duration;
 use shuttle::sync::mpsc::{Receiver, Sender, channel};
 use shuttle::thread;
 
-use super::{CancelToken, FireOptions, HookExecutor, HookHandle, HookRun, Observer, SubmitError};
+use super::{CancelToken, FireOptions, HookExecutor, HookHandle, SubmitError};
 use crate::entry::HookOutput;
 use crate::events::HookEvent;
-use crate::hook::Hook;
+use crate::hook::{ApprovalCheck, Hook};
 use crate::outcome::{FailureKind, HookResult};
 use crate::pool::{Pool, Priority, Refusal, Runnable};
 
@@ -199,25 +199,33 @@ fn a_cancellation_reaches_a_token_that_is_just_registered() {
     });
 }
 
-/// An observer that keeps the thread of the pool.
+/// A check that keeps the thread of the pool.
+#[derive(Debug)]
 struct Keeps(Mutex<Option<(Sender<()>, Receiver<()>)>>);
 
-impl Observer for Keeps {
-    fn on_start(&self, _: &HookRun<'_>) {
+impl ApprovalCheck for Keeps {
+    fn lost(&self, _: &Hook) -> Option<String> {
         let first = self.0.lock().unwrap().take();
         if let Some((begun, released)) = first {
             begun.send(()).unwrap();
             released.recv().unwrap();
         }
+        None
     }
 }
 
 /// Returns an executor whose only thread runs this event until something is sent.
 fn kept() -> (HookExecutor, HookHandle, Sender<()>) {
     let ((begins, begun), (release, released)) = (channel(), channel());
-    let keeps = Keeps(Mutex::new(Some((begins, released))));
-    let executor = HookExecutor::builder().workers(1).observer(keeps);
-    let executor = with_hooks(executor.build());
+    let keeps = Arc::new(Keeps(Mutex::new(Some((begins, released)))));
+    let executor = executor(1);
+    let hooks = executor.registry().hooks();
+    executor.registry().clear();
+    for hook in hooks {
+        let check = Arc::clone(&keeps);
+        let hook = Hook::clone(&hook).with_approval(check);
+        executor.registry().register(hook);
+    }
     let first = submit(&executor, FireOptions::new());
     begun.recv().unwrap();
     (executor, first, release)

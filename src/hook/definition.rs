@@ -589,9 +589,9 @@ setters! {
     };
     /// Sets the place in which the command looks for the event's values. Default: its environment.
     with_reads(reads: Reads) = |settings| settings.options.reads = reads;
-    /// Starts the hook in its turn, without waiting for it. It never blocks, and the outcome contains no result of it: an
-    /// [`Observer`](crate::Observer) and the log receive one. At most 16 such hooks of an executor run in parallel, others
-    /// wait for their turn. The hook's timeout applies to it too.
+    /// Starts the hook once the others have ended, without waiting for it. It never blocks, and the outcome contains no result of it:
+    /// [observations](crate::HookExecutor::observations) and the log have one. At most 16 such hooks of an executor run at once,
+    /// others wait for their turn. The hook's timeout applies to it too.
     with_background() = |settings| {
         settings.options.background = true;
         settings.options.resident = false;

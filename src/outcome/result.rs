@@ -113,11 +113,6 @@ impl HookResult {
         Self::failing(Hook::placeholder(why), FailureKind::NotTaken, why)
     }
 
-    /// Creates the result that replaces those of an event that is refused. It blocks what can be blocked.
-    pub(crate) fn refused(why: &str) -> Self {
-        Self::failing(Hook::placeholder(why), FailureKind::Circular, why)
-    }
-
     /// Creates the result of a hook that ended in this way and has not written an answer. All results are created here.
     pub(crate) fn of(hook: Arc<Hook>, end: End, failure: Option<Failure>) -> Self {
         let (failure, error) = failure

@@ -11,7 +11,6 @@ use std::time::Duration;
 use super::queue::{Priority, Queue, Ticket};
 use crate::logging::warn;
 use crate::sync::{Condvar, Guard, Mutex, thread};
-use crate::whereabouts::Where;
 
 /// A unit of work for a thread.
 pub(crate) trait Runnable: Send + 'static {
@@ -207,7 +206,6 @@ impl<J: Runnable> Pool<J> {
         drop(state);
         let pool = self.clone();
         let started = thread::Builder::new().name(name).spawn(move || {
-            let _here = Where::Pool.enter();
             while let Some((ticket, job)) = pool.next() {
                 run_caught(job);
                 pool.done(ticket);

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::observer::HookRun;
+use super::observation::HookRun;
 use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::outcome::Handles;
@@ -35,8 +35,6 @@ pub(crate) struct Firing {
     pub(crate) is_second_run: bool,
     pub(super) once: Once,
     pub(crate) cancel: Arc<dyn Cancellation>,
-    /// The host's own number of the event.
-    pub(crate) tag: Option<u64>,
     /// The time that the event has waited for a thread.
     pub(crate) queued: Duration,
     /// The host's way of handling answers.
@@ -48,7 +46,6 @@ impl Firing {
     pub(crate) fn new(
         event: Arc<HookEvent>,
         can_block: bool,
-        tag: Option<u64>,
         cancel: Arc<dyn Cancellation>,
     ) -> Self {
         Self {
@@ -59,7 +56,6 @@ impl Firing {
             is_second_run: false,
             once: Once::default(),
             cancel,
-            tag,
             queued: Duration::ZERO,
             handles: Handles::default(),
         }
@@ -75,14 +71,13 @@ impl Firing {
         self.cancel.is_cancelled()
     }
 
-    pub(crate) fn run_of<'b>(&'b self, hook: &'b Arc<Hook>) -> HookRun<'b> {
+    pub(super) fn run_of(&self, hook: &Arc<Hook>) -> HookRun {
         HookRun {
-            event: &self.event,
-            fired: &self.fired,
-            hook,
+            event: Arc::clone(&self.event),
+            fired: Arc::clone(&self.fired),
+            hook: Arc::clone(hook),
             can_block: self.can_block,
             queued: self.queued,
-            tag: self.tag,
             is_second_run: self.is_second_run,
         }
     }

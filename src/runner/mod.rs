@@ -1,5 +1,5 @@
 //! Runs one hook on one event, up to its result: the command, its process, its answer, the log, the
-//! observers.
+//! observations.
 //!
 //! Runs on the calling thread; only the end of kept processes is awaited on another. The executor decides which
 //! hooks run, and in which order.
@@ -8,7 +8,7 @@ mod admit;
 mod direct;
 mod ending;
 mod firing;
-mod observer;
+mod observation;
 mod report;
 #[cfg(unix)]
 mod resident;
@@ -19,8 +19,8 @@ mod run;
 mod sandbox;
 
 pub(crate) use firing::{Cancellation, Firing};
-pub(crate) use observer::Observers;
-pub use observer::{DropReason, FiredEvent, HookRun, How, Observer};
+pub use observation::{DropReason, FiredEvent, HookRun, How, Observation, Observations};
+pub(crate) use observation::{Observe, Observers};
 pub(crate) use report::Reporter;
 pub(crate) use resident::Residents;
 pub(crate) use run::Runner;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
-use super::observer::DropReason;
+use super::observation::DropReason;
 use crate::events::EventType;
 use crate::hook::Hook;
 use crate::logging::{Level, error, log};

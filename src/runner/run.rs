@@ -12,7 +12,7 @@ use super::admit::{Admitted, admit};
 use super::direct::direct_words;
 use super::ending::{Ran, result_of, without_answer};
 use super::firing::Firing;
-use super::observer::{DropReason, HookRun, Observers};
+use super::observation::{DropReason, Observation, Observers};
 use super::report::Reporter;
 use super::resident::Residents;
 use super::sandbox::Bases;
@@ -23,12 +23,11 @@ use crate::hook::Hook;
 use crate::outcome::{End, EnvFile, FailureKind, HookResult, Residency};
 use crate::process::{self, Args, Confinement, Spec};
 use crate::protocol::{Call, Exit, Launch, Native, check_answer, limit, too_deep};
-use crate::whereabouts::Where;
 
 /// The most bytes that are read from the file of a session's variables.
 const LARGEST_ENV_FILE: usize = 1024 * 1024;
 
-/// The parts that every run depends on: the settings, the observers, and the log.
+/// The parts that every run depends on: the settings, the observations, and the log.
 #[derive(Debug)]
 pub(crate) struct Runner {
     pub(crate) native: Native,
@@ -46,21 +45,18 @@ impl Runner {
     /// Runs the hook, unless its event has been cancelled.
     pub(crate) fn run_unless_cancelled(&self, firing: &Firing, hook: &Arc<Hook>) -> HookResult {
         if firing.is_cancelled() {
-            self.drop_run(&firing.run_of(hook), DropReason::Cancelled);
+            self.drop_run(firing, hook, DropReason::Cancelled);
             return HookResult::never_ran(hook, firing.queued);
         }
         self.run(firing, hook)
     }
 
-    /// Reports a hook that will not run, also to the observers.
-    pub(crate) fn drop_run(&self, run: &HookRun<'_>, reason: DropReason) {
-        let entered = Where::Drop.enter();
-        let event_type = &run.event.event_type;
-        self.reporter.dropped(run.hook, event_type, reason);
-        // An observer that cancels another event for each drop would never end.
-        if entered.before != Where::Drop {
-            self.observers.dropped(run, reason);
-        }
+    /// Reports a hook that will not run.
+    pub(crate) fn drop_run(&self, firing: &Firing, hook: &Arc<Hook>, reason: DropReason) {
+        self.reporter
+            .dropped(hook, &firing.event.event_type, reason);
+        self.observers
+            .observe(|| Observation::Dropped(firing.run_of(hook), reason));
     }
 
     /// Returns the result of a hook at which this crate's own code panicked, and logs the panic.
@@ -73,15 +69,15 @@ impl Runner {
     /// Runs the hook. A panic of the engine becomes a result.
     pub(crate) fn run(&self, firing: &Firing, hook: &Arc<Hook>) -> HookResult {
         self.residents.end_idle();
-        let _entered = Where::Run.enter();
-        let run = firing.run_of(hook);
-        self.observers.start(&run);
+        self.observers
+            .observe(|| Observation::Started(firing.run_of(hook)));
         let attempt = AssertUnwindSafe(|| self.attempt(firing, hook));
         let panicked = || self.panicked(hook).handled(firing.handles);
         let mut result = catch_unwind(attempt).unwrap_or_else(|_| panicked());
         result.trail.queued = firing.queued;
         result.set_shown_reason(self.shown_reason(&result));
-        self.observers.finish(&run, &result);
+        self.observers
+            .observe(|| Observation::Ended(firing.run_of(hook), Box::new(result.clone())));
         result
     }
 

@@ -14,6 +14,7 @@ use super::line::{LONGEST_REASON, LONGEST_TEXT, json_line, text_of_hook, within}
 use crate::events::{HookEvent, is_deeper, now};
 use crate::hook::Hook;
 use crate::named::of_text;
+use crate::outcome::Decision;
 use crate::redact::Redactor;
 use crate::runner::FiredEvent;
 
@@ -21,6 +22,9 @@ use crate::runner::FiredEvent;
 const LARGEST_VALUE: usize = 64 * 1024;
 /// The most bytes of all values of the data.
 const LARGEST_DATA: usize = 256 * 1024;
+
+/// The bytes of a note besides its values.
+const FIXED: usize = 1024;
 
 /// The most values that are named as left out.
 const MOST_NAMES: usize = 100;
@@ -73,13 +77,15 @@ pub(super) struct EventNote {
     large_arguments: Option<String>,
     /// The hooks of the event: values of their `env` are masked.
     hooks: Vec<Arc<Hook>>,
+    /// True if the line identifies the call.
+    has_call: bool,
     /// The approximate memory of the note.
     pub(super) bytes: usize,
 }
 
 impl EventNote {
-    pub(super) fn new(fired: &FiredEvent<'_>) -> Self {
-        let (event, outcome) = (fired.event, fired.outcome);
+    pub(super) fn new(fired: &FiredEvent) -> Self {
+        let (event, outcome) = (&*fired.event, &fired.outcome);
         let can_block = outcome.can_block();
         let has_data = can_block && fired.how.is_known;
         let mut kept = Kept::default();
@@ -113,10 +119,26 @@ impl EventNote {
             decided,
             reason: reason.map(|reason| within(reason, LONGEST_TEXT).to_owned()),
             by: by.map(|result| Arc::clone(&result.hook)),
-            hooks: fired.hooks.to_vec(),
-            // Each note takes a fixed size besides its values.
-            bytes: kept.bytes + 1024,
+            hooks: fired.hooks.clone(),
+            has_call: true,
+            bytes: kept.bytes + FIXED,
         }
+    }
+
+    /// Returns whether the event was blocked, or its hooks asked.
+    pub(super) fn matters(&self) -> bool {
+        self.decided.decision != Decision::Allow
+    }
+
+    /// Leaves out all data but the keys that identify the agent.
+    pub(super) fn drop_data(&mut self) {
+        self.event
+            .data
+            .retain(|key, _| IDENTITY.contains(&key.as_str()));
+        (self.decided.updated_input, self.changed) = (None, None);
+        self.left_out = vec!["data".to_owned()];
+        (self.has_data, self.has_call) = (false, false);
+        self.bytes = FIXED;
     }
 
     /// Returns the redactor for events, which also removes results of tools.
@@ -153,7 +175,7 @@ impl EventNote {
             Value::Object(data) => data,
             _ => Map::new(),
         };
-        let call = call_of(&fired, self.large_arguments.as_deref());
+        let call = call_of(&fired, self.large_arguments.as_deref()).filter(|_| self.has_call);
         if !secrets.is_empty() || self.changed.is_some() {
             fired.data = object(&event.data);
         }
@@ -193,7 +215,7 @@ impl EventNote {
 }
 
 /// Returns the flags of a line: the options with which the host fires the event.
-fn how_of(fired: &FiredEvent<'_>) -> Vec<&'static str> {
+fn how_of(fired: &FiredEvent) -> Vec<&'static str> {
     let how = fired.how;
     let context = fired.event.context();
     let flags = [

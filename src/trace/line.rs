@@ -34,13 +34,15 @@ pub(super) struct Note {
     /// The fields that describe the end of the hook.
     ended: Vec<Field>,
     reason: Option<String>,
+    /// True if the hook blocked, failed, asked or did not run.
+    pub(super) matters: bool,
 }
 
 /// A field of a line. A `null` is left out.
 type Field = (&'static str, Value);
 
 impl Note {
-    pub(super) fn of_result(run: &HookRun<'_>, result: &HookResult) -> Self {
+    pub(super) fn of_result(run: &HookRun, result: &HookResult) -> Self {
         let goes_on = !result.stops_others(run.can_block);
         let is_cut = result.truncated() || result.output_held_open();
         let ended = vec![
@@ -56,24 +58,28 @@ impl Note {
             ("resident", result.residency().map(Residency::as_str).into()),
             ("cut", is_cut.then_some(true).into()),
         ];
-        Self::new(run, ended, result.reason())
+        Self {
+            matters: !result.success(),
+            ..Self::new(run, ended, result.reason())
+        }
     }
 
-    pub(super) fn of_drop(run: &HookRun<'_>, reason: DropReason) -> Self {
+    pub(super) fn of_drop(run: &HookRun, reason: DropReason) -> Self {
         Self::new(run, vec![("dropped", reason.as_str().into())], None)
     }
 
-    fn new(run: &HookRun<'_>, ended: Vec<Field>, reason: Option<&str>) -> Self {
+    fn new(run: &HookRun, ended: Vec<Field>, reason: Option<&str>) -> Self {
         let text = |text: Option<&str>| text.map(|text| within(text, LONGEST_SEARCHED).to_owned());
         Self {
             time: now(),
             event: run.event.event_type.clone(),
             tool: text(run.event.tool_name.as_deref()),
             session: text(run.event.session_id.as_deref()),
-            hook: Arc::clone(run.hook),
+            hook: Arc::clone(&run.hook),
             queued: run.queued,
             ended,
             reason: text(reason),
+            matters: true,
         }
     }
 

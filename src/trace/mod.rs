@@ -19,10 +19,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::files::PathRule;
-use crate::outcome::HookResult;
 use crate::paths::Names;
 use crate::redact::Redactor;
-use crate::runner::{DropReason, FiredEvent, HookRun, Observer};
+use crate::runner::{Observation, Observe};
 #[cfg(feature = "cli")]
 pub(crate) use decided::Decided;
 use event::EventNote;
@@ -33,7 +32,7 @@ use line::Note;
 use queue::{Message, Queue, queue};
 use writer::Writer;
 
-/// An [`Observer`] that writes what happened to a file.
+/// Writes what happened to a file; see [`HookExecutorBuilder::trace`](crate::HookExecutorBuilder::trace).
 ///
 /// The file has one line with a JSON object for each hook that has ended, could not run, or will not run. The
 /// document `docs/trace.md` in the repository describes the fields.
@@ -50,7 +49,7 @@ use writer::Writer;
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("trace.jsonl");
 /// let trace = Trace::builder(&path).max_bytes(1024 * 1024).build()?;
-/// let executor = HookExecutor::builder().observer(trace.clone()).build();
+/// let executor = HookExecutor::builder().trace(&trace).build();
 /// executor.registry().register(Hook::new("session:start", "exit 3")?);
 /// let outcome = executor.execute(&HookEvent::session_start("s1"), FireOptions::default());
 /// assert!(outcome.allowed(), "what has happened cannot be blocked");
@@ -173,17 +172,21 @@ impl Trace {
     }
 }
 
-impl Observer for Trace {
-    fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
-        self.put(Message::Note(Box::new(Note::of_result(run, result))));
-    }
-
-    fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
-        self.put(Message::Note(Box::new(Note::of_drop(run, reason))));
-    }
-
-    fn on_event(&self, fired: &FiredEvent<'_>) {
-        self.put(Message::Event(Box::new(EventNote::new(fired))));
+impl Observe for Trace {
+    fn observe(&self, observation: &Observation) {
+        match observation {
+            Observation::Started(_) => {}
+            Observation::Ended(run, result) => {
+                self.put(Message::Note(Box::new(Note::of_result(run, result))));
+            }
+            Observation::Dropped(run, reason) => {
+                self.put(Message::Note(Box::new(Note::of_drop(run, *reason))));
+            }
+            Observation::Fired(fired) if self.shared.has_events => {
+                self.put(Message::Event(Box::new(EventNote::new(fired))));
+            }
+            Observation::Fired(_) => {}
+        }
     }
 
     fn wants_events(&self) -> bool {
@@ -233,7 +236,7 @@ impl TraceBuilder {
     /// # let path = directory.path().join("events.jsonl");
     /// # let project = directory.path().join("project");
     /// let trace = Trace::builder(&path).events().outside_of(&project).build()?;
-    /// let executor = HookExecutor::builder().observer(trace.clone()).build();
+    /// let executor = HookExecutor::builder().trace(&trace).build();
     /// let event = HookEvent::tool_pre_execute("bash", "ls");
     /// assert!(executor.execute(&event, FireOptions::default()).allowed());
     /// assert!(trace.flush(Duration::from_secs(1)));

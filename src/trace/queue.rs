@@ -1,6 +1,7 @@
 //! The queue of notes: threads that fire events put notes in, the thread that writes the trace takes them out.
 //!
-//! It is bounded in notes and in the bytes of events. A note that does not fit is lost, and counted: no thread waits for room.
+//! It is bounded in notes and in the bytes of events: no thread waits for room. An event for whose bytes there is no room loses its
+//! data. If there is no room at all, a note is lost, and counted; the last quarter is for those that blocked, failed or asked.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -19,6 +20,15 @@ pub(super) enum Message {
 }
 
 impl Message {
+    /// Returns whether this is about something that blocked, failed or asked.
+    fn matters(&self) -> bool {
+        match self {
+            Message::Event(note) => note.matters(),
+            Message::Note(note) => note.matters,
+            Message::Flush(_) => true,
+        }
+    }
+
     /// The bytes that count against the limit. Notes of hooks are small.
     fn bytes(&self) -> usize {
         match self {
@@ -32,6 +42,8 @@ impl Message {
 pub(super) struct Queue {
     messages: Sender<Message>,
     counts: Arc<Counts>,
+    /// The most notes that wait if none of them matters.
+    most_others: usize,
     most_bytes: usize,
 }
 
@@ -56,6 +68,7 @@ pub(super) fn queue(capacity: usize, most_bytes: usize) -> (Queue, Received) {
     let queue = Queue {
         messages: sender,
         counts: Arc::clone(&counts),
+        most_others: capacity - capacity / 4,
         most_bytes,
     };
     let received = Received {
@@ -68,14 +81,46 @@ pub(super) fn queue(capacity: usize, most_bytes: usize) -> (Queue, Received) {
 impl Queue {
     /// Adds the message, or counts it as lost.
     pub(super) fn put(&self, message: Message) {
-        let bytes = message.bytes();
-        let waiting = &self.counts.waiting;
-        let before = waiting.fetch_add(bytes, Ordering::Relaxed);
-        let fits = before + bytes <= self.most_bytes;
-        if !(fits && self.messages.try_send(message).is_ok()) {
-            waiting.fetch_sub(bytes, Ordering::Relaxed);
+        let is_room = message.matters() || self.messages.len() < self.most_others;
+        let is_lost = !is_room
+            || self
+                .reserved(message)
+                .is_none_or(|message| self.is_full(message));
+        if is_lost {
             self.counts.lost.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    /// Reserves the bytes of the message. If there are too few, an event loses its data; none if that is not enough.
+    fn reserved(&self, message: Message) -> Option<Message> {
+        let waiting = &self.counts.waiting;
+        let fits = |message: &Message| {
+            let bytes = message.bytes();
+            let fits = waiting.fetch_add(bytes, Ordering::Relaxed) + bytes <= self.most_bytes;
+            if !fits {
+                waiting.fetch_sub(bytes, Ordering::Relaxed);
+            }
+            fits
+        };
+        if fits(&message) {
+            return Some(message);
+        }
+        match message {
+            Message::Event(mut note) => {
+                note.drop_data();
+                Some(Message::Event(note)).filter(fits)
+            }
+            _ => None,
+        }
+    }
+
+    fn is_full(&self, message: Message) -> bool {
+        let bytes = message.bytes();
+        let is_full = self.messages.try_send(message).is_err();
+        if is_full {
+            self.counts.waiting.fetch_sub(bytes, Ordering::Relaxed);
+        }
+        is_full
     }
 
     /// Returns whether everything before now was written or lost by the deadline.
@@ -113,15 +158,23 @@ impl Received {
 mod tests {
     use super::*;
     use crate::events::{EventType, HookEvent};
-    use crate::outcome::Outcome;
+    use crate::hook::Hook;
+    use crate::outcome::{HookResult, Outcome};
     use crate::runner::{FiredEvent, How};
 
     const KIB: usize = 1024;
 
     /// An event with data of so many bytes, at most 64 KiB. A note of it takes about 1 KiB more.
     fn event(bytes: usize) -> Message {
-        let event = HookEvent::new(EventType::ToolPreExecute).with_data("text", "x".repeat(bytes));
         let outcome = Outcome::new(EventType::ToolPreExecute, Vec::new());
+        fired(event_of(bytes), outcome)
+    }
+
+    fn event_of(bytes: usize) -> HookEvent {
+        HookEvent::new(EventType::ToolPreExecute).with_data("text", "x".repeat(bytes))
+    }
+
+    fn fired(event: HookEvent, outcome: Outcome) -> Message {
         let how = How {
             handles_ask: true,
             applies_updates: true,
@@ -130,11 +183,10 @@ mod tests {
             is_known: true,
         };
         Message::Event(Box::new(EventNote::new(&FiredEvent {
-            event: &event,
-            hooks: &[],
-            outcome: &outcome,
+            event: Arc::new(event),
+            hooks: Vec::new(),
+            outcome,
             how,
-            tag: None,
         })))
     }
 
@@ -144,17 +196,26 @@ mod tests {
         for _ in 0..12 {
             queue.put(event(20 * KIB));
         }
-        assert_eq!(queue.lost(), 8);
-        assert_eq!(received.lost(), 8);
+        assert_eq!((queue.lost(), received.lost()), (0, 0));
+        let all: Vec<_> = (0..12).map(|_| received.next().unwrap().bytes()).collect();
+        let whole = all.iter().filter(|bytes| **bytes > 20 * KIB);
+        assert_eq!(whole.count(), 4, "the others have lost their data: {all:?}");
         // A message that the writer has taken takes no space.
-        assert!(received.next().is_some());
-        queue.put(event(20 * KIB));
-        assert_eq!(queue.lost(), 8);
-        queue.put(event(20 * KIB));
-        assert_eq!(queue.lost(), 9);
-        // Small events still fit.
-        queue.put(event(KIB));
-        assert_eq!(queue.lost(), 9);
+        queue.put(event(60 * KIB));
+        assert!(received.next().unwrap().bytes() > 60 * KIB);
+    }
+
+    #[test]
+    fn what_was_blocked_is_lost_last() {
+        let (queue, _received) = queue(4, 100 * KIB);
+        for _ in 0..4 {
+            queue.put(event(1));
+        }
+        assert_eq!(queue.lost(), 1);
+        let result = HookResult::new(Hook::new("*", "exit 1").unwrap(), 1);
+        let outcome = Outcome::new(EventType::ToolPreExecute, vec![result]);
+        queue.put(fired(event_of(1), outcome));
+        assert_eq!(queue.lost(), 1);
     }
 
     /// Neither those that have too many bytes, nor those for which there are too many messages.

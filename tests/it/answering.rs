@@ -233,7 +233,7 @@ fn answers_are_saved_and_traced() {
     assert_eq!(config.load_global(), hooks);
     let path = world.path("hooks.jsonl");
     let trace = Arc::new(Trace::builder(&path).build().unwrap());
-    let executor = HookExecutor::builder().observer(Arc::clone(&trace)).build();
+    let executor = HookExecutor::builder().trace(&trace).build();
     executor.registry().register(answering("*", &answer));
     let _ = executor.execute(&HookEvent::session_start("s"), FireOptions::default());
     assert!(trace.flush(PATIENCE));

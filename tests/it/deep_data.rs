@@ -1,8 +1,7 @@
-//! Event data that is nested deeper than any stack: only a host can build it, and nothing overflows.
+//! Event data that is nested deeper than any stack: only a host can build it, and it is refused where it is added.
 //!
 //! Each test has a process for itself, which an overflow would end.
 
-use std::sync::Arc;
 use std::thread;
 
 use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult, Trace};
@@ -46,18 +45,6 @@ fn all_too_large(results: &[HookResult]) {
     }
 }
 
-/// The host's own event: to drop it would recurse, as with any value, so the host keeps it.
-fn kept(event: HookEvent) -> Arc<HookEvent> {
-    let event = Arc::new(event);
-    std::mem::forget(Arc::clone(&event));
-    event
-}
-
-fn lent(event: HookEvent, run: impl FnOnce(&HookEvent)) {
-    run(&event);
-    std::mem::forget(event);
-}
-
 #[test]
 fn deep_data_fails_every_way_of_firing() {
     if !alone("deep_data::deep_data_fails_every_way_of_firing") {
@@ -76,67 +63,41 @@ fn deep_data_fails_every_way_of_firing() {
 
 fn every_way(event: fn(usize) -> HookEvent, levels: usize) {
     let directory = tempfile::tempdir().unwrap();
-    let trace = Trace::builder(directory.path().join("trace")).build();
-    let world = World::with(|builder| builder.observer(trace.unwrap()).workers(1));
+    let trace = Trace::builder(directory.path().join("trace"));
+    let trace = trace.build().unwrap();
+    let world = World::with(|builder| builder.trace(&trace).workers(1));
     world.hook("*", "echo never");
     world.hook("*", "echo never");
-    lent(event(levels), |event| {
-        let outcome = world.executor.execute(event, ALL);
-        all_too_large(outcome.results());
-        assert_eq!(outcome.allowed(), !event.event_type.can_block());
-    });
-    let handle = world.executor.submit(kept(event(levels)), ALL).unwrap();
+    let event = || event(levels);
+    let outcome = world.executor.execute(&event(), ALL);
+    all_too_large(outcome.results());
+    assert_eq!(outcome.allowed(), !event().event_type.can_block());
+    let handle = world.executor.submit(event(), ALL).unwrap();
     all_too_large(handle.wait().results());
-    let handle = world.executor.submit(kept(event(levels)), ALL).unwrap();
+    let handle = world.executor.submit(event(), ALL).unwrap();
     handle.cancel();
     assert_eq!(handle.wait().results().len(), 2);
     world.registry().clear();
-    let outcome = world.submit(kept(event(levels))).wait();
+    let outcome = world.submit(event()).wait();
     assert!(outcome.results().is_empty());
-    in_the_background(event, levels);
+    in_the_background(event);
     let _ = world.executor.shutdown(PATIENCE);
-    lent(can_block(levels), |event| {
-        let json = event.to_json();
-        assert!(json.contains("\"tool_args\":null"), "{json}");
-        assert_eq!(event.to_env()["FORGE_TOOL_ARGS"], "null");
-        assert!(!format!("{event:?}").is_empty());
-    });
+    let event = can_block(levels);
+    let json = event.to_json();
+    assert!(json.contains("\"tool_args\":null"), "{json}");
+    assert_eq!(event.to_env()["FORGE_TOOL_ARGS"], "null");
+    assert!(!format!("{event:?}").is_empty());
 }
 
-fn in_the_background(event: fn(usize) -> HookEvent, levels: usize) {
-    let notes = Arc::new(Notes::default());
-    let world = World::with(|builder| builder.observer(Arc::clone(&notes)).workers(1));
+fn in_the_background(event: impl Fn() -> HookEvent) {
+    let world = World::with(|builder| builder.workers(1));
+    let notes = Notes::of(&world.executor);
     world.add(hook("*", "echo ran>ran").with_background());
-    lent(event(levels), |event| {
-        assert!(world.outcome(event).results().is_empty());
-    });
-    let outcome = world.submit(kept(event(levels))).wait();
+    assert!(world.outcome(&event()).results().is_empty());
+    let outcome = world.submit(event()).wait();
     assert!(outcome.results().is_empty());
     eventually("both have ended", || notes.count("finish") == 2);
     assert!(!world.path("ran").exists());
-}
-
-/// The host may drop its event while the hooks still wait.
-#[cfg(unix)]
-#[test]
-fn no_thread_of_the_pool_drops_deep_data() {
-    use crate::support::{LONG, blocking_event};
-    if !alone("deep_data::no_thread_of_the_pool_drops_deep_data") {
-        return;
-    }
-    let host = || {
-        let world = World::with(|builder| builder.workers(1));
-        world.hook("tool:*", LONG);
-        world.hook("session:*", "echo never");
-        let slow = world.submit(blocking_event());
-        let event = Arc::new(cannot_block(DEEP[1]));
-        let deep = world.executor.submit(Arc::clone(&event), ALL).unwrap();
-        drop(event);
-        slow.cancel();
-        assert_eq!(deep.wait().results().len(), 1);
-    };
-    let thread = thread::Builder::new().stack_size(256 * 1024 * 1024);
-    thread.spawn(host).unwrap().join().unwrap();
 }
 
 #[cfg(unix)]

@@ -9,8 +9,7 @@ use std::sync::Arc;
 use forge_hooks::hook::May;
 use forge_hooks::trace::TraceError;
 use forge_hooks::{
-    Decision, EventType, FireOptions, Hook, HookEvent, HookExecutor, HookOutput, HostContext,
-    Observer, Trace,
+    Decision, FireOptions, Hook, HookEvent, HookExecutor, HookOutput, HostContext, Trace,
 };
 use serde_json::{Value, json};
 
@@ -183,7 +182,7 @@ fn a_directory_that_is_replaced_by_a_link_is_not_followed() {
     std::fs::create_dir_all(world.path("project")).unwrap();
     let builder = Trace::builder(world.path("rec/events.jsonl")).events();
     let trace = builder.outside_of(world.path("project")).build().unwrap();
-    let executor = HookExecutor::builder().observer(trace.clone()).build();
+    let executor = HookExecutor::builder().trace(&trace).build();
     let fire = || {
         assert!(
             executor
@@ -276,44 +275,6 @@ fn a_cancelled_event_is_recorded_as_blocked() {
     assert_eq!(lines.len(), 1);
     assert_eq!(lines[0]["decision"], "block");
     assert_eq!(lines[0]["how"], json!(["cancelled"]));
-}
-
-/// Only what an observer wants is copied, and nothing that it fires itself is recorded.
-#[test]
-fn observers_are_asked_whether_they_want_events() {
-    struct Fires(HookExecutor);
-    impl Observer for Fires {
-        fn on_event(&self, fired: &forge_hooks::executor::FiredEvent<'_>) {
-            assert_eq!(fired.event.event_type, EventType::ToolPreExecute);
-            assert_eq!((fired.tag, fired.how.handles_ask), (Some(7), false));
-            let outcome = self.0.execute(&custom("a:b"), FireOptions::new());
-            assert!(outcome.results().is_empty());
-            panic!("as an observer may");
-        }
-        fn wants_events(&self) -> bool {
-            true
-        }
-    }
-    struct Deaf;
-    impl Observer for Deaf {
-        fn on_event(&self, _: &forge_hooks::executor::FiredEvent<'_>) {
-            panic!("it does not want events");
-        }
-    }
-    let traced = Traced::recording();
-    let inner = HookExecutor::builder()
-        .observer(traced.trace.clone())
-        .build();
-    let world = World::with(|builder| builder.observer(Fires(inner.clone())).observer(Deaf));
-    let options = FireOptions::new().tag(7);
-    assert!(world.executor.execute(&blocking_event(), options).allowed());
-    assert_eq!(traced.recorded().len(), 0);
-    assert!(
-        inner
-            .execute(&blocking_event(), FireOptions::new())
-            .allowed()
-    );
-    assert_eq!(traced.recorded().len(), 1);
 }
 
 #[test]
@@ -460,7 +421,7 @@ fn what_follows_a_full_file_is_the_users_own_alone() {
         .max_bytes(0)
         .build()
         .unwrap();
-    let executor = HookExecutor::builder().observer(small.clone()).build();
+    let executor = HookExecutor::builder().trace(&small).build();
     for _ in 0..30 {
         let event = blocking_event().with_data("long", "x".repeat(60 * 1024));
         assert!(executor.execute(&event, FireOptions::new()).allowed());

@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use forge_hooks::compat::{Agent, OtherAgents};
-use forge_hooks::executor::{DropReason, HookRun};
+use forge_hooks::executor::{HookRun, Observation, Observations};
 use forge_hooks::hook::May;
 use forge_hooks::{
     Decision, EventType, FireOptions, Hook, HookConfig, HookEvent, HookExecutor,
-    HookExecutorBuilder, HookHandle, HookRegistry, HookResult, Observer, Outcome,
+    HookExecutorBuilder, HookHandle, HookRegistry, HookResult, Outcome,
 };
 #[cfg(feature = "cli")]
 use forge_hooks::{
@@ -60,18 +60,6 @@ impl World {
     /// With settings of its own.
     pub(crate) fn with(settings: impl FnOnce(HookExecutorBuilder) -> HookExecutorBuilder) -> Self {
         Self::in_folder(tempfile::tempdir().unwrap(), settings)
-    }
-
-    /// With an observer that does this, before those of the settings.
-    pub(crate) fn acting(
-        settings: impl FnOnce(HookExecutorBuilder) -> HookExecutorBuilder,
-        act: impl Fn(&HookExecutor, &HookRun<'_>, Moment<'_>) + Send + Sync + 'static,
-    ) -> Self {
-        let executor = OnceLock::new();
-        let acts = Arc::new(Acts { executor, act });
-        let world = Self::with(|builder| settings(builder.observer(Arc::clone(&acts))));
-        assert!(acts.executor.set(world.executor.clone()).is_ok());
-        world
     }
 
     fn in_folder(
@@ -273,76 +261,41 @@ pub(crate) fn meets(writes: &str, waits_for: &str) -> String {
     }
 }
 
-/// Records the calls of an observer, for example `start session:end log`: the event, and the label
-/// of the hook.
-#[derive(Default)]
-pub(crate) struct Notes(Mutex<Vec<String>>);
+/// The observations of an executor as text, for example `start session:end log`: the event, and the label of the hook.
+pub(crate) struct Notes {
+    observations: Observations,
+    notes: Mutex<Vec<String>>,
+}
 
 impl Notes {
+    pub(crate) fn of(executor: &HookExecutor) -> Self {
+        Self {
+            observations: executor.observations(),
+            notes: Mutex::default(),
+        }
+    }
+
     pub(crate) fn all(&self) -> Vec<String> {
-        self.0.lock().unwrap().clone()
+        let mut notes = self.notes.lock().unwrap();
+        while let Some(observation) = self.observations.try_recv() {
+            let note = |what: &str, run: &HookRun| {
+                format!("{what} {} {}", run.event.event_type, run.hook.label())
+            };
+            match &observation {
+                Observation::Started(run) => notes.push(note("start", run)),
+                Observation::Ended(run, _) => notes.push(note("finish", run)),
+                Observation::Dropped(run, reason) => {
+                    notes.push(note(&format!("drop ({reason})"), run));
+                }
+                _ => {}
+            }
+        }
+        notes.clone()
     }
 
     pub(crate) fn count(&self, beginning: &str) -> usize {
-        let notes = self.0.lock().unwrap();
-        let with = notes.iter().filter(|note| note.starts_with(beginning));
-        with.count()
-    }
-
-    pub(crate) fn add(&self, note: impl Into<String>) {
-        self.0.lock().unwrap().push(note.into());
-    }
-
-    fn note(&self, what: &str, run: &HookRun<'_>) {
-        let event = &run.event.event_type;
-        self.add(format!("{what} {event} {}", run.hook.label()));
-    }
-}
-
-impl Observer for Notes {
-    fn on_start(&self, run: &HookRun<'_>) {
-        self.note("start", run);
-    }
-
-    fn on_finish(&self, run: &HookRun<'_>, _result: &HookResult) {
-        self.note("finish", run);
-    }
-
-    fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
-        self.note(&format!("drop ({reason})"), run);
-    }
-}
-
-/// The events of a hook that an observer gets.
-pub(crate) enum Moment<'a> {
-    Start,
-    Finish(&'a HookResult),
-    Drop(DropReason),
-}
-
-/// Does something whenever it is told of a hook, with the executor of its world.
-struct Acts<F> {
-    executor: OnceLock<HookExecutor>,
-    act: F,
-}
-
-impl<F: Fn(&HookExecutor, &HookRun<'_>, Moment<'_>) + Send + Sync + 'static> Acts<F> {
-    fn act(&self, run: &HookRun<'_>, moment: Moment<'_>) {
-        (self.act)(self.executor.get().unwrap(), run, moment);
-    }
-}
-
-impl<F: Fn(&HookExecutor, &HookRun<'_>, Moment<'_>) + Send + Sync + 'static> Observer for Acts<F> {
-    fn on_start(&self, run: &HookRun<'_>) {
-        self.act(run, Moment::Start);
-    }
-
-    fn on_finish(&self, run: &HookRun<'_>, result: &HookResult) {
-        self.act(run, Moment::Finish(result));
-    }
-
-    fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
-        self.act(run, Moment::Drop(reason));
+        let all = self.all().into_iter();
+        all.filter(|note| note.starts_with(beginning)).count()
     }
 }
 

@@ -54,7 +54,7 @@ impl Traced {
 }
 
 pub(crate) fn traced_by(trace: &Trace) -> World {
-    World::with(|builder| builder.observer(trace.clone()).output_limit(100))
+    World::with(|builder| builder.trace(trace).output_limit(100))
 }
 
 #[track_caller]
@@ -224,7 +224,7 @@ fn a_dropped_hook_has_a_line() {
         trace, directory, ..
     } = Traced::new();
     let small = |builder: HookExecutorBuilder| builder.workers(1).queue_capacity(1);
-    let world = World::with(|builder| small(builder).observer(trace.clone()));
+    let world = World::with(|builder| small(builder).trace(&trace));
     world.hook("a:*", &meets("runs", "go"));
     world.hook("b:*", "exit 0");
     let running = world.submit(custom("a:a"));
@@ -328,7 +328,7 @@ fn any_text_stays_within_its_line() {
 #[test]
 fn a_reason_is_cut_after_a_kilobyte() {
     let traced = Traced::new();
-    let world = World::with(|builder| builder.observer(traced.trace.clone()));
+    let world = World::with(|builder| builder.trace(&traced.trace));
     world.one(hook("*", &format!("echo {}&& exit 3", "y".repeat(3000))));
     let reason = traced.lines()[0]["reason"].as_str().unwrap().to_owned();
     assert!(reason.len() <= 1024 && reason.ends_with("y…"), "{reason}");

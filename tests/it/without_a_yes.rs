@@ -581,38 +581,6 @@ fn a_refused_event_is_no_yes() {
     assert!(taken.into_iter().all(|handle| handle.wait().allowed()));
 }
 
-/// The host itself wants it so.
-#[cfg(unix)]
-#[test]
-fn a_skipped_event_is_no_failure_and_no_yes() {
-    let world = World::new();
-    let hooks = hooks_with_queue_of(&world, 8);
-    let slow = format!(
-        "until test -e {}; do sleep 0.05; done",
-        world.path("go").display()
-    );
-    hooks.registry().register(hook("*", &slow));
-    let submit = |name: &str| {
-        let once = FireOptions::new().skip_while_running("frame");
-        hooks.submit_with(hooks.event(name).unwrap(), once)
-    };
-    let first = submit("user:interrupt");
-    let skipped = submit("user:interrupt");
-    assert!(skipped.refusal().is_some());
-    let outcome = skipped.wait();
-    assert!(outcome.allowed() && outcome.failures().is_empty() && outcome.results().is_empty());
-    let guard = submit("tool:pre_execute").wait();
-    assert!(!guard.allowed());
-    assert!(
-        guard
-            .reason()
-            .unwrap()
-            .starts_with("an event with the same key waits or runs")
-    );
-    world.write("go", "");
-    assert!(first.wait().allowed());
-}
-
 /// Hooks know whose call a tool is.
 #[cfg(unix)]
 #[test]

@@ -2,7 +2,6 @@
 
 mod dry_run;
 mod event;
-mod notes;
 mod other_agent;
 mod pass;
 mod show;

@@ -1,10 +1,10 @@
 //! One fire of an event: it shows the hooks and checks for signals.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
-use super::notes::{Note, Notes};
+use crossbeam_channel::{Receiver, bounded, select};
+
 use super::show::Show;
 use crate::cli::io::start;
 use crate::cli::{CommandError, Context, Terminal};
@@ -46,12 +46,9 @@ impl FirePass<'_> {
     ) -> Result<Pass, CommandError> {
         // From here on Ctrl-C ends the hooks, not only this program.
         let _ = terminal.interrupted();
-        let (sender, notes) = mpsc::channel();
-        let mut executor = HookExecutor::builder()
-            .registry(Arc::clone(self.hooks.registry()))
-            .observer(Notes(sender.clone()));
+        let mut executor = HookExecutor::builder().registry(Arc::clone(self.hooks.registry()));
         if let Some(trace) = &self.trace {
-            executor = executor.observer(trace.clone());
+            executor = executor.trace(trace);
         }
         let engine = self.context.engine(self.hooks, executor);
         let executor = engine.executor();
@@ -64,13 +61,25 @@ impl FirePass<'_> {
             &explained,
             terminal,
         );
-        let options = self.options.clone();
-        execute(executor.clone(), Arc::clone(&event), options, sender)?;
+        let observations = executor.observations();
+        let ended = execute(executor.clone(), Arc::clone(&event), self.options.clone())?;
         let result = loop {
-            let result = match notes.recv_timeout(TICK) {
-                Ok(Note::Over) => break show.conclude(),
-                note => show.note(note.ok()),
+            let result = select! {
+                recv(observations.channel()) -> next => {
+                    next.map_or(Ok(()), |next| show.observe(observations.taken(next)))
+                }
+                recv(ended) -> outcome => {
+                    // Each hook is shown before the outcome.
+                    let mut waiting = std::iter::from_fn(|| observations.try_recv());
+                    let shown = waiting.try_for_each(|next| show.observe(next));
+                    match outcome {
+                        Ok(outcome) => shown.and_then(|()| show.decided(outcome)),
+                        Err(_) => break shown.and_then(|()| show.conclude()),
+                    }
+                }
+                default(TICK) => Ok(()),
             };
+            let result = result.and_then(|()| show.tick());
             if result.is_err() || show.interrupted.is_some() {
                 // After the output was closed, the hooks would continue unseen.
                 let _ = executor.shutdown(Duration::ZERO);
@@ -90,22 +99,22 @@ impl FirePass<'_> {
     }
 }
 
-/// Runs the hooks on another thread, since this one shows them and checks for signals.
+/// Runs the hooks on another thread, since this one shows them and checks for signals. Returns a channel of the outcome, which is
+/// closed when nothing runs any more.
 fn execute(
     executor: HookExecutor,
     event: Arc<HookEvent>,
     options: FireOptions,
-    notes: Sender<Note>,
-) -> Result<(), CommandError> {
+) -> Result<Receiver<Outcome>, CommandError> {
+    let (sender, ended) = bounded(1);
     start(move || {
-        let outcome = executor.execute(&event, options);
         // The receiver is gone when the program is about to end.
-        let _ = notes.send(Note::Outcome(Box::new(outcome)));
+        let _ = sender.send(executor.execute(&event, options));
         // The shutdown waits for hooks in the background, and ends kept processes: otherwise they would run a moment longer, or
         // forever if they ignore the end of their input.
         let _ = executor.shutdown(NO_DEADLINE);
-        let _ = notes.send(Note::Over);
-    })
+    })?;
+    Ok(ended)
 }
 
 impl Pass {

@@ -7,12 +7,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::dry_run;
-use super::notes::Note;
 use super::spinner::Spinner;
 use crate::cli::entries::{headline, title};
 use crate::cli::remarks::Remarks;
 use crate::cli::{Context, Style, Terminal, counted};
-use crate::executor::{Explanation, Omission};
+use crate::executor::{Explanation, Observation, Omission};
 use crate::outcome::{Residency, for_model, texts};
 use crate::{
     Decision, FailureKind, Hook, HookEvent, HookResult, Hooks, Outcome, printable, printable_lines,
@@ -79,27 +78,31 @@ impl<'a, 'io> Show<'a, 'io> {
         }
     }
 
-    /// Shows a step of a hook, and whether a signal was received.
-    pub(super) fn note(&mut self, note: Option<Note>) -> io::Result<()> {
-        match note {
-            Some(Note::Started(hook)) => self.spinner.add(hook),
-            Some(Note::Ended(result, is_again)) => self.ended(*result, is_again)?,
-            Some(Note::Outcome(outcome)) => {
-                // The hooks that did not run are known only after the end of all hooks.
-                let is_stopped = outcome
-                    .results()
-                    .iter()
-                    .any(|result| !result.should_continue());
-                self.outcome = Some(outcome);
-                if !is_stopped && self.interrupted.is_none() {
-                    self.conclude()?;
-                    if self.left > 0 && !self.is_silent {
-                        self.terminal.note("waiting for hooks in the background")?;
-                    }
-                }
-            }
-            Some(Note::Over) | None => {}
+    pub(super) fn observe(&mut self, observation: Observation) -> io::Result<()> {
+        match observation {
+            Observation::Started(run) => self.spinner.add(run.hook),
+            Observation::Ended(run, result) => self.ended(*result, run.is_second_run)?,
+            _ => {}
         }
+        Ok(())
+    }
+
+    /// Shows the outcome, unless hooks did not run: these are known only after the end of all hooks.
+    pub(super) fn decided(&mut self, outcome: Outcome) -> io::Result<()> {
+        let mut results = outcome.results().iter();
+        let is_stopped = results.any(|result| !result.should_continue());
+        self.outcome = Some(Box::new(outcome));
+        if !is_stopped && self.interrupted.is_none() {
+            self.conclude()?;
+            if self.left > 0 && !self.is_silent {
+                self.terminal.note("waiting for hooks in the background")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes a signal, and turns the spinner.
+    pub(super) fn tick(&mut self) -> io::Result<()> {
         if self.interrupted.is_none() {
             self.interrupted = self.terminal.interrupted();
             if self.interrupted.is_some() {

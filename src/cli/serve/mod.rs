@@ -4,7 +4,6 @@
 //! requests and responds.
 
 pub(crate) mod message;
-mod notifier;
 mod outbox;
 mod server;
 mod vocabulary;
@@ -59,9 +58,14 @@ pub(crate) fn run(
     start(move || read_lines(BufReader::new(input), &read))?;
     let mut server = Server::new(hooks, outbox, sender, (workers, trace.as_ref()), context)?;
     let ended = loop {
+        let observed = server.observed();
         let goes_on = select! {
             recv(lines) -> line => line.map(|line| server.line(&line)).is_ok(),
             recv(news) -> event => event.is_ok_and(|event| server.handle_news(event)),
+            recv(observed) -> observation => {
+                observation.into_iter().for_each(|observation| server.notify(observation));
+                true
+            }
             default(TICK) => true,
         };
         if let Some(status) = terminal.interrupted() {

@@ -9,15 +9,14 @@ use std::task::{Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, Sender, never};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::message::{
-    Cancel, Code, Fire, Id, Incoming, Initialize, Object, Options, Refusal, Shutdown, parse,
-    text_of,
+    Cancel, Code, Fire, Id, Incoming, Initialize, Object, OfHook, Options, Refusal, Shutdown,
+    parse, text_of,
 };
-use super::notifier::Notifier;
 use super::outbox::Outbox;
 use super::worker::{Answer, Task, Worker};
 use crate::cli::error::json_words;
@@ -25,6 +24,7 @@ use crate::cli::events::{EventsOutput, name_of};
 use crate::cli::fire::{FireOutput, unknown_key};
 use crate::cli::io::start;
 use crate::cli::{CommandError, Context};
+use crate::executor::{Observation, Observations};
 use crate::{
     FireOptions, HookEvent, HookExecutor, HookHandle, Hooks, LoadReport, SubmitError, Trace,
 };
@@ -56,11 +56,10 @@ pub(super) struct Server {
     /// Owns the executor. Dropping it writes the end of the user's trace.
     engine: Hooks,
     pub(super) outbox: Outbox,
-    notifier: Arc<Notifier>,
+    /// What the hooks do, for a host that asks for notifications.
+    observations: Option<Observations>,
     news: Sender<News>,
     fires: HashMap<Id, Open>,
-    /// The tag of the latest fire.
-    last_tag: u64,
     worker: Worker,
     /// The requests that the worker has not yet answered.
     asked: HashSet<Id>,
@@ -74,7 +73,6 @@ struct Open {
     /// The bytes of its request.
     size: usize,
     event: Arc<HookEvent>,
-    tag: u64,
     handle: HookHandle,
 }
 
@@ -98,13 +96,11 @@ impl Server {
         (workers, trace): (usize, Option<&Trace>),
         context: &Context<'_>,
     ) -> Result<Self, CommandError> {
-        let notifier = Arc::new(Notifier::new(outbox.clone()));
         let mut executor = HookExecutor::builder()
             .registry(Arc::clone(hooks.registry()))
-            .workers(workers)
-            .observer(Arc::clone(&notifier));
+            .workers(workers);
         if let Some(trace) = trace {
-            executor = executor.observer(trace.clone());
+            executor = executor.trace(trace);
         }
         let engine = context.engine(&hooks, executor);
         let sender = news.clone();
@@ -119,10 +115,9 @@ impl Server {
             engine,
             hooks,
             outbox,
-            notifier,
+            observations: None,
             news,
             fires: HashMap::new(),
-            last_tag: 0,
             is_notified: None,
             ending: None,
         })
@@ -154,7 +149,9 @@ impl Server {
         self.asked.remove(id);
         self.outbox.answer(Some(id), answer);
         // The first answer is that of `initialize`.
-        self.notifier.set(self.is_notified == Some(true));
+        if self.is_notified == Some(true) && self.observations.is_none() {
+            self.observations = Some(self.engine.executor().observations());
+        }
     }
 
     /// Returns whether a `shutdown` is done, and the host has read its response.
@@ -177,7 +174,9 @@ impl Server {
         let report = self.hooks.report();
         if self.asked.is_empty() && !Arc::ptr_eq(&report, &self.report) {
             self.report = report;
-            self.notifier.notify("report/changed", &*self.report);
+            if self.observations.is_some() {
+                self.outbox.notify("report/changed", &*self.report);
+            }
         }
     }
 
@@ -301,16 +300,11 @@ impl Server {
 
     fn submit(&mut self, id: &Id, event: HookEvent, options: FireOptions, size: usize) -> Answered {
         let event = Arc::new(event);
-        self.last_tag += 1;
-        let tag = self.last_tag;
-        self.notifier.open(tag, id);
-        let options = options.tag(tag);
         let submitted = self.engine.executor().submit(Arc::clone(&event), options);
-        let handle = submitted.inspect_err(|_| self.notifier.close(tag))?;
+        let handle = submitted?;
         let open = Open {
             size,
             event,
-            tag,
             handle,
         };
         self.fires.insert(id.clone(), open);
@@ -331,9 +325,40 @@ impl Server {
         let Some(fire) = self.fires.remove(id) else {
             return;
         };
-        self.notifier.close(fire.tag);
+        // The notifications of a fire come before its response.
+        self.notify_all();
         let report = FireOutput::new(&fire.event, &outcome);
         self.outbox.answer(Some(id), Ok(report));
+    }
+
+    /// Returns the channel of what the hooks do.
+    pub(super) fn observed(&self) -> Receiver<Observation> {
+        let observations = self.observations.as_ref();
+        observations.map_or_else(never, |observations| observations.channel().clone())
+    }
+
+    /// Notifies the host of a hook that starts or ends.
+    pub(super) fn notify(&self, observation: Observation) {
+        let Some(observations) = &self.observations else {
+            return;
+        };
+        let (method, run) = match observations.taken(observation) {
+            Observation::Started(run) => ("hook/started", run),
+            Observation::Ended(run, _) => ("hook/finished", run),
+            _ => return,
+        };
+        let mut fires = self.fires.iter();
+        let fire = fires.find(|(_, fire)| Arc::ptr_eq(&fire.event, &run.fired));
+        let id = fire.map(|(id, _)| id.clone());
+        let hook = run.hook.label();
+        self.outbox.notify(method, OfHook { id, hook });
+    }
+
+    fn notify_all(&self) {
+        let channel = self.observed();
+        channel
+            .try_iter()
+            .for_each(|observation| self.notify(observation));
     }
 
     /// Lets the hooks end until the deadline, on another thread.

@@ -1,27 +1,25 @@
 //! Background hooks.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use forge_hooks::Hook;
 use serde_json::json;
 
-use crate::support::{
-    LONG, Moment, Notes, World, blocking_event, eventually, hook, meets, printed,
-};
+use crate::support::{LONG, Notes, World, blocking_event, eventually, hook, meets, printed};
 
 fn in_background(command: &str) -> Hook {
     hook("*", command).with_background()
 }
 
-fn watched(notes: &Arc<Notes>) -> World {
-    World::with(|builder| builder.observer(Arc::clone(notes)).queue_capacity(2))
+fn watched() -> (World, Notes) {
+    let world = World::with(|builder| builder.queue_capacity(2));
+    let notes = Notes::of(&world.executor);
+    (world, notes)
 }
 
 #[test]
 fn a_background_hook_starts_in_its_turn() {
-    let notes = Arc::new(Notes::default());
-    let world = watched(&notes);
+    let (world, notes) = watched();
     world.hook("*", "echo 1");
     world.add(in_background(&meets("started", "go")).with_description("slow"));
     world.hook("*", "echo 3");
@@ -42,8 +40,8 @@ fn a_background_hook_starts_in_its_turn() {
 
 #[test]
 fn a_hook_in_the_background_never_blocks() {
-    let notes = Arc::new(Notes::default());
-    let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
+    let world = World::new();
+    let notes = Notes::of(&world.executor);
     world.add(in_background("exit 1"));
     let late = in_background(LONG).with_timeout(Duration::from_millis(20));
     world.add(late.with_description("late"));
@@ -63,32 +61,23 @@ fn a_hook_in_the_background_never_blocks() {
     eventually("its timeout holds too", || ended() == 2);
 }
 
-/// It has no result, so its observers are told.
+/// It has no result, so it is observed.
 #[test]
 fn a_background_hook_of_a_cancelled_event_is_reported() {
-    let drops = Arc::new(Notes::default());
-    let notes = Arc::clone(&drops);
-    let world = World::acting(
-        |builder| builder,
-        move |_, run, moment| {
-            if let Moment::Drop(reason) = moment {
-                notes.add(format!("{} {reason}", run.hook.label()));
-            }
-        },
-    );
+    let world = World::new();
+    let notes = Notes::of(&world.executor);
     world.hook("*", &meets("begun", "never"));
     world.add(in_background("exit 0").with_name("behind"));
     let handle = world.submit(blocking_event());
     world.await_file("begun");
     handle.cancel();
     assert_eq!(handle.wait().results().len(), 1);
-    assert_eq!(drops.all(), ["behind cancelled"]);
+    assert_eq!(notes.count("drop (cancelled) tool:pre_execute behind"), 1);
 }
 
 #[test]
 fn at_most_sixteen_background_hooks_run() {
-    let notes = Arc::new(Notes::default());
-    let world = watched(&notes);
+    let (world, notes) = watched();
     world.add(in_background(&meets("started", "go")));
     let fire = || drop(world.outcome(&blocking_event()));
     for count in 1..=16 {
@@ -112,25 +101,4 @@ fn at_most_sixteen_background_hooks_run() {
         }
         assert!(running <= 16);
     }
-}
-
-#[test]
-fn the_threads_have_names() {
-    let threads = Arc::new(Notes::default());
-    let notes = Arc::clone(&threads);
-    let world = World::acting(
-        |builder| builder,
-        move |_, _, moment| {
-            if let Moment::Start = moment {
-                notes.add(std::thread::current().name().unwrap_or_default());
-            }
-        },
-    );
-    world.add(in_background("exit 0"));
-    world.hook("*", "exit 0");
-    assert!(world.submit(blocking_event()).wait().allowed());
-    eventually("both have run", || threads.all().len() == 2);
-    let mut names = threads.all();
-    names.sort();
-    assert_eq!(names, ["forge-hooks-0", "forge-hooks-bg-0"]);
 }

@@ -1,6 +1,5 @@
 //! Ending calls and submitted events early.
 
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 #[cfg(unix)]
@@ -84,11 +83,8 @@ fn a_cancelled_tree_has_its_grace() {
 
 #[test]
 fn cancelling_frees_the_place_in_the_queue() {
-    let notes = Arc::new(Notes::default());
-    let world = World::with(|builder| {
-        let builder = builder.observer(Arc::clone(&notes));
-        builder.workers(1).queue_capacity(1)
-    });
+    let world = World::with(|builder| builder.workers(1).queue_capacity(1));
+    let notes = Notes::of(&world.executor);
     world.hook("first:*", &meets("first", "go"));
     world.hook("second:*", "echo>second");
     let first = world.submit(custom("first:one"));
@@ -125,12 +121,9 @@ fn cancelling_after_the_end_does_nothing() {
 
 #[test]
 fn a_handle_may_cancel_when_it_is_dropped() {
-    let notes = Arc::new(Notes::default());
     // Its deadline is not what ends it.
-    let world = World::with(|builder| {
-        let builder = builder.observer(Arc::clone(&notes));
-        builder.default_timeout(Duration::from_secs(600))
-    });
+    let world = World::with(|builder| builder.default_timeout(Duration::from_secs(600)));
+    let notes = Notes::of(&world.executor);
     world.hook("*", &meets("started", "never"));
     let handle = world.submit(blocking_event()).cancel_on_drop();
     world.await_file("started");
@@ -390,8 +383,8 @@ fn actions_are_cancelled_with_their_token() {
 /// Also those that no caller waits for.
 #[test]
 fn each_event_of_an_action_has_its_token() {
-    let notes = Arc::new(Notes::default());
-    let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
+    let world = World::new();
+    let notes = Notes::of(&world.executor);
     for pattern in ["session:*", "permission:prompt"] {
         world.hook(pattern, "exit 0");
     }

@@ -6,7 +6,7 @@ mod blocking;
 mod cancel;
 mod circular;
 pub(crate) mod endurance;
-mod observers;
+mod observations;
 mod order;
 mod schedules;
 mod shutdown;

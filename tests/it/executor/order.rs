@@ -99,18 +99,6 @@ fn a_key_continues_after_a_cancelled_event() {
 }
 
 #[test]
-fn unordered_events_run_concurrently() {
-    let world = World::new();
-    world.hook("session:message", &meets("a", "b"));
-    world.hook("session:end", &meets("b", "a"));
-    let options = FireOptions::default().unordered();
-    let both = [message("s1", "0"), HookEvent::session_end("s1")];
-    for handle in both.map(|event| world.executor.submit(event, options.clone()).unwrap()) {
-        assert!(handle.wait().results()[0].success());
-    }
-}
-
-#[test]
 fn a_worker_is_kept_for_guards() {
     let world = World::with(|builder| builder.workers(2));
     world.hook("session:message", LONG);

@@ -1,5 +1,5 @@
 //! The pool and the handles under randomized schedules: several threads submit, wait, cancel, drop
-//! and shut down in every way, while observers delay. In every schedule
+//! and shut down in every way. In every schedule
 //! each event is answered once, in order, on at most the allowed number of threads, and no thread
 //! waits forever.
 //!
@@ -8,16 +8,12 @@
 //! plays that round again (as far as the system's scheduler does).
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::executor::{DropReason, HookRun};
-use forge_hooks::{
-    CancelToken, FireOptions, HookEvent, HookExecutor, HookHandle, HookResult, Observer,
-    SubmitError,
-};
+use forge_hooks::executor::{DropReason, HookRun, Observation, Observations};
+use forge_hooks::{CancelToken, FireOptions, HookEvent, HookExecutor, HookHandle, SubmitError};
 
 use super::endurance::from_environment;
 use crate::support::{custom, eventually, hook};
@@ -44,19 +40,15 @@ impl Lot {
     }
 }
 
-/// One round's observer, and what it has seen.
+/// What was observed in one round.
 #[derive(Default)]
 struct Witness {
     /// By event: hooks that have ended or been dropped.
-    seen: Mutex<HashMap<u64, usize>>,
+    seen: HashMap<u64, usize>,
     /// The last event that has started, by ordering key and submitting thread.
-    last: Mutex<HashMap<(u64, u64), u64>>,
-    running: AtomicUsize,
-    most_running: AtomicUsize,
-    /// A panic of an observer's is caught, and would go unnoticed.
-    failures: Mutex<Vec<&'static str>>,
-    seed: u64,
-    draws: AtomicU64,
+    last: HashMap<(u64, u64), u64>,
+    running: usize,
+    most_running: usize,
 }
 
 fn number(event: &HookEvent, key: &str) -> u64 {
@@ -64,63 +56,50 @@ fn number(event: &HookEvent, key: &str) -> u64 {
 }
 
 impl Witness {
-    fn saw(&self, run: &HookRun<'_>) {
-        let mut seen = self.seen.lock().unwrap();
-        *seen.entry(number(run.event, "id")).or_default() += 1;
-    }
-
-    fn expect(&self, holds: bool, what: &'static str) {
-        if !holds {
-            self.failures.lock().unwrap().push(what);
+    /// Reads until the executor is gone, or this says so.
+    fn read(observations: &Observations, is_over: &AtomicBool) -> Self {
+        let mut witness = Self::default();
+        loop {
+            match observations.recv_timeout(Duration::from_millis(1)) {
+                Some(observation) => witness.saw(&observation),
+                None if is_over.load(Ordering::SeqCst) => return witness,
+                None => {}
+            }
         }
     }
 
-    fn draw(&self, limit: u64) -> u64 {
-        let draws = self.draws.fetch_add(1, Ordering::Relaxed);
-        Lot::new(self.seed.wrapping_add(draws)).below(limit)
-    }
-
-    fn dawdle(&self) {
-        match self.draw(20) {
-            0 => thread::sleep(Duration::from_micros(200)),
-            1..8 => thread::yield_now(),
+    fn saw(&mut self, observation: &Observation) {
+        match observation {
+            Observation::Started(run) if !run.hook.background() => self.started(run),
+            Observation::Ended(run, _) => {
+                self.running -= usize::from(!run.hook.background());
+                self.ended(run);
+            }
+            // The host has got back what was refused; each of the others is reported once.
+            Observation::Dropped(run, reason)
+                if *reason == DropReason::Cancelled || run.hook.background() =>
+            {
+                self.ended(run);
+            }
             _ => {}
         }
     }
-}
 
-impl Observer for Witness {
-    fn on_start(&self, run: &HookRun<'_>) {
-        if run.hook.background() {
-            return self.dawdle();
+    fn started(&mut self, run: &HookRun) {
+        self.running += 1;
+        self.most_running = self.most_running.max(self.running);
+        if run.hook.name() == Some("0") {
+            let [lane, by, id] = ["lane", "by", "id"].map(|key| number(&run.event, key));
+            let before = self.last.insert((lane, by), id);
+            assert!(
+                lane == 0 || before.is_none_or(|before| before < id),
+                "{id} has overtaken {before:?} of its lane"
+            );
         }
-        let running = self.running.fetch_add(1, Ordering::SeqCst) + 1;
-        self.most_running.fetch_max(running, Ordering::SeqCst);
-        let is_outer = run.event.data().contains_key("lane");
-        let id = number(run.event, "id");
-        if is_outer && run.hook.name() == Some("0") {
-            let lane = number(run.event, "lane");
-            let key = (lane, number(run.event, "by"));
-            let before = self.last.lock().unwrap().insert(key, id);
-            let in_order = lane == 0 || before.is_none_or(|before| before < id);
-            self.expect(in_order, "an event has overtaken another of its lane");
-        }
-        self.dawdle();
     }
 
-    fn on_finish(&self, run: &HookRun<'_>, _result: &HookResult) {
-        self.dawdle();
-        if !run.hook.background() {
-            self.running.fetch_sub(1, Ordering::SeqCst);
-        }
-        self.saw(run);
-    }
-
-    fn on_drop(&self, run: &HookRun<'_>, reason: DropReason) {
-        // The host has got back what was refused; each of the others is reported once.
-        if reason == DropReason::Cancelled || run.hook.background() {
-            self.saw(run);
-        }
+    fn ended(&mut self, run: &HookRun) {
+        *self.seen.entry(number(&run.event, "id")).or_default() += 1;
     }
 }
 
@@ -178,7 +157,8 @@ impl Actor<'_> {
         let lane = self.lot.below(4);
         let options = FireOptions::new().stop_on_failure(false);
         let options = match lane {
-            0 => options.unordered(),
+            // In no order.
+            0 => options.ordered_by((id, self.number)),
             key => options.ordered_by(key),
         };
         let event = event.with_data("id", id).with_data("by", self.number);
@@ -208,16 +188,12 @@ impl Actor<'_> {
 
 fn round(seed: u64) {
     let mut lot = Lot::new(seed);
-    let witness = Arc::new(Witness {
-        seed,
-        ..Witness::default()
-    });
     let workers = 1 + lot.below(4) as usize;
     let executor = HookExecutor::builder()
         .workers(workers)
         .queue_capacity(1 + lot.below(40) as usize)
-        .observer(Arc::clone(&witness))
         .build();
+    let (observations, is_over) = (executor.observations(), AtomicBool::new(false));
     let with_background = lot.below(3) == 0;
     for name in ["0", "1", "2", "b"]
         .iter()
@@ -235,7 +211,8 @@ fn round(seed: u64) {
     let steps = 10 + lot.below(60);
     let ends_early = lot.below(3) == 0;
     let after = Duration::from_micros(lot.below(3000));
-    let taken: Vec<u64> = thread::scope(|scope| {
+    let (taken, report, witness) = thread::scope(|scope| {
+        let witness = scope.spawn(|| Witness::read(&observations, &is_over));
         let executor = &executor;
         let actors = [0, 1, 2].map(|number| {
             let lot = Lot::new(seed ^ (number << 48));
@@ -258,20 +235,24 @@ fn round(seed: u64) {
             let _ = executor.shutdown(after);
         }
         let taken = actors.into_iter().map(|actor| actor.join().unwrap());
-        taken.flatten().collect()
+        let taken: Vec<u64> = taken.flatten().collect();
+        let report = executor.shutdown(FOR_EVER);
+        is_over.store(true, Ordering::SeqCst);
+        (taken, report, witness.join().unwrap())
     });
-    let report = executor.shutdown(FOR_EVER);
     // After a first shutdown, an event that was cancelled at that moment may be reported late.
     assert!(report || ends_early, "{report:?}");
-    assert_eq!(*witness.failures.lock().unwrap(), [""; 0]);
-    let seen = witness.seen.lock().unwrap();
+    if observations.lost() > 0 {
+        // The reader was too slow.
+        return;
+    }
     for id in taken {
-        let times = seen.get(&id).copied().unwrap_or_default();
+        let times = witness.seen.get(&id).copied().unwrap_or_default();
         // A hook in the background is not heard of where a cancelled event was not reached.
         let may_be = WAITED_FOR..=WAITED_FOR + usize::from(with_background);
         assert!(may_be.contains(&times), "{id}: {times} ended or dropped");
     }
-    let most = witness.most_running.load(Ordering::SeqCst);
+    let most = witness.most_running;
     assert!(most <= workers, "{most} on {workers}");
 }
 

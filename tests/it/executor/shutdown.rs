@@ -1,15 +1,12 @@
 //! The orderly end of an executor.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use forge_hooks::{FailureKind, FireOptions, HookEvent, HookRegistry, SubmitError, fire_event};
 
-use crate::support::{
-    LONG, Moment, Notes, World, alone, blocking_event, custom, eventually, hook, meets,
-};
+use crate::support::{LONG, Notes, World, alone, blocking_event, custom, eventually, hook, meets};
 
 const LATER: Duration = Duration::from_secs(30);
 
@@ -87,8 +84,8 @@ fn what_the_host_cancels_is_not_left() {
 
 #[test]
 fn only_blocking_calls_work_afterwards() {
-    let notes = Arc::new(Notes::default());
-    let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
+    let world = World::new();
+    let notes = Notes::of(&world.executor);
     let background = hook("*", "exit 0").with_background();
     world.add(background);
     world.hook("*", "exit 3");
@@ -111,8 +108,8 @@ fn only_blocking_calls_work_afterwards() {
 
 #[test]
 fn shutdown_waits_for_background_hooks() {
-    let notes = Arc::new(Notes::default());
-    let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
+    let world = World::new();
+    let notes = Notes::of(&world.executor);
     world.add(hook("*", &meets("started", "go")).with_background());
     drop(world.submit(blocking_event()));
     world.await_file("started");
@@ -148,30 +145,6 @@ fn two_may_shut_it_down_at_once() {
         assert!(both.into_iter().all(|thread| thread.join().unwrap()));
     });
     assert_eq!(world.read("log").lines().count(), 10);
-}
-
-#[test]
-fn a_hanging_observer_does_not_hang_shutdown() {
-    let (hangs, may_go) = (
-        Arc::new(AtomicBool::new(false)),
-        Arc::new(AtomicBool::new(false)),
-    );
-    let (entered, goes) = (Arc::clone(&hangs), Arc::clone(&may_go));
-    let world = World::acting(
-        |builder| builder.kill_grace(Duration::from_millis(10)),
-        move |_, _, moment| {
-            if let Moment::Finish(_) = moment {
-                entered.store(true, Ordering::SeqCst);
-                eventually("it may go", || goes.load(Ordering::SeqCst));
-            }
-        },
-    );
-    world.hook("*", "exit 0");
-    let handle = world.submit(custom("x:y"));
-    eventually("it hangs", || hangs.load(Ordering::SeqCst));
-    assert!(!world.executor.shutdown(Duration::ZERO));
-    may_go.store(true, Ordering::SeqCst);
-    assert_eq!(handle.wait().results().len(), 1);
 }
 
 /// In a process of its own: other tests have threads too.

@@ -5,9 +5,7 @@ use std::time::{Duration, Instant};
 
 use forge_hooks::{FailureKind, FireOptions, HookResult, SubmitError};
 
-use crate::support::{
-    LONG, Notes, PATIENCE, World, blocking_event, custom, eventually, hook, meets,
-};
+use crate::support::{LONG, PATIENCE, World, blocking_event, custom, eventually, hook, meets};
 
 #[test]
 fn polling_gives_the_outcome_once() {
@@ -216,60 +214,4 @@ fn a_clone_keeps_the_executor_alive() {
     let _folder = world.drop_executor();
     let keeps = clone.submit(blocking_event(), FireOptions::default());
     assert_eq!(keeps.unwrap().wait().results().len(), 1);
-}
-
-/// The event of one frame never waits behind that of another.
-#[test]
-fn an_event_is_skipped_while_its_key_is_under_way() {
-    let notes = Arc::new(Notes::default());
-    let world = World::with(|builder| builder.workers(1).observer(Arc::clone(&notes)));
-    world.hook("frame:*", &meets("frame", "go"));
-    world.hook("other:*", "echo other");
-    let submit = |name: &str, key: &str| {
-        let options = FireOptions::new().skip_while_running(key);
-        world.executor.submit(custom(name), options)
-    };
-    let running = submit("frame:drawn", "frame").unwrap();
-    world.await_file("frame");
-    let skipped = submit("other:x", "frame").unwrap_err();
-    assert!(matches!(&skipped, SubmitError::Skipped(_)));
-    assert_eq!(skipped.event().event_type.as_str(), "other:x");
-    let expected = "an event with the same key waits or runs, other:x was skipped";
-    assert_eq!(skipped.to_string(), expected);
-    // Another key waits in the queue, and is then under way too.
-    let waiting = submit("other:x", "other").unwrap();
-    assert!(submit("other:x", "other").is_err());
-    waiting.cancel();
-    let again = submit("other:x", "other").unwrap();
-    assert!(submit("no:hooks", "other").is_ok(), "nothing is skipped");
-    world.write("go", "");
-    assert!(running.wait().allowed() && again.wait().allowed());
-    assert_eq!(notes.count("drop"), notes.count("drop (cancelled)"));
-}
-
-#[test]
-fn a_key_is_free_once_the_host_sees_the_end() {
-    let world = World::running(["exit 0"]);
-    let options = FireOptions::new().skip_while_running(7);
-    for _ in 0..20 {
-        let mut handle = world
-            .executor
-            .submit(blocking_event(), options.clone())
-            .unwrap();
-        let called = world.executor.execute(&blocking_event(), options.clone());
-        assert!(called.allowed(), "a blocking call is not skipped");
-        assert!(world.submit(blocking_event()).wait().allowed());
-        assert!(handle.wait_timeout(Duration::MAX).is_some());
-    }
-}
-
-#[test]
-fn a_refused_event_does_not_hold_its_key() {
-    let world = World::running(["exit 0"]);
-    world.executor.shutdown(Duration::ZERO);
-    let skipping = FireOptions::new().skip_while_running(1);
-    for _ in 0..2 {
-        let refused = world.executor.submit(blocking_event(), skipping.clone());
-        assert!(matches!(refused, Err(SubmitError::ShutDown(_))));
-    }
 }

@@ -8,11 +8,11 @@ mod tools;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-use forge_hooks::executor::HookRun;
+use forge_hooks::executor::{Observation, Observations};
 use forge_hooks::lifecycle::{OwnAction, Question};
 use forge_hooks::{
-    AppProfile, CancelToken, Decision, EventSpec, HookEvent, HookExecutor, HookResult, Hooks,
-    HooksBuilder, Lifecycle, Observer, Permit,
+    AppProfile, CancelToken, Decision, EventSpec, HookEvent, HookExecutor, Hooks, HooksBuilder,
+    Lifecycle, Permit,
 };
 use serde_json::{Value, json};
 
@@ -21,35 +21,38 @@ use crate::support::{PATIENCE, World, meets};
 const PRE: &str = "tool:pre_execute";
 const PROMPT: &str = "user:prompt_submit";
 
-/// Keeps the events for which the hook of every event has ended.
-#[derive(Default)]
-struct Seen(Mutex<Vec<HookEvent>>);
-
-impl Observer for Seen {
-    fn on_finish(&self, run: &HookRun<'_>, _result: &HookResult) {
-        // The others have seen the same event.
-        if run.hook.event_pattern() == "*" {
-            self.0.lock().unwrap().push(run.event.clone());
-        }
-    }
-}
+/// The events for which the hook of every event has ended.
+struct Seen(Observations, Mutex<Vec<Arc<HookEvent>>>);
 
 impl Seen {
+    fn all(&self) -> Vec<Arc<HookEvent>> {
+        let mut seen = self.1.lock().unwrap();
+        while let Some(observation) = self.0.try_recv() {
+            // The others have seen the same event.
+            if let Observation::Ended(run, _) = observation
+                && run.hook.event_pattern() == "*"
+            {
+                seen.push(run.event);
+            }
+        }
+        seen.clone()
+    }
+
     fn data(&self, index: usize) -> Value {
-        Value::Object(self.0.lock().unwrap()[index].data().clone())
+        Value::Object(self.all()[index].data().clone())
     }
 }
 
 struct Host {
     world: World,
-    seen: Arc<Seen>,
+    seen: Seen,
 }
 
 impl Host {
     /// With a hook for every event that does nothing, and one for an event that says this.
     fn with<const N: usize>(hooks: [(&str, Value); N]) -> Self {
-        let seen = Arc::<Seen>::default();
-        let world = World::with(|builder| builder.observer(Arc::clone(&seen)));
+        let world = World::new();
+        let seen = Seen(world.executor.observations(), Mutex::default());
         world.hook("*", "exit 0");
         let host = Self { world, seen };
         for (pattern, answer) in hooks {
@@ -69,20 +72,21 @@ impl Host {
 
     /// The events in order.
     fn names(&self) -> String {
-        let events = self.seen.0.lock().unwrap();
+        let events = self.seen.all();
         let names = events.iter().map(|event| event.event_type.as_str());
         names.collect::<Vec<_>>().join(" ")
     }
 
     /// The events in order, a line each, with their data.
     fn events(&self) -> String {
-        let events = self.seen.0.lock().unwrap();
-        let line = |event: &HookEvent| format!("\n{} {}", event.event_type, json!(event.data()));
+        let events = self.seen.all();
+        let line =
+            |event: &Arc<HookEvent>| format!("\n{} {}", event.event_type, json!(event.data()));
         events.iter().map(line).collect()
     }
 
     fn all_are_of(&self, session: &str) -> bool {
-        let events = self.seen.0.lock().unwrap();
+        let events = self.seen.all();
         let mut sessions = events.iter().map(|event| event.session_id.as_deref());
         sessions.all(|id| id == Some(session))
     }
@@ -409,9 +413,11 @@ fn act(hooks: &Lifecycle) {
 
 /// Returns the agents that the events have named since the last call, without repetitions.
 fn agents(host: &Host) -> Vec<Value> {
-    let events = std::mem::take(&mut *host.seen.0.lock().unwrap());
-    let named =
-        |event: HookEvent| json!([event.data().get("agent_type"), event.data().get("agent_id")]);
+    let events = host.seen.all();
+    host.seen.1.lock().unwrap().clear();
+    let named = |event: Arc<HookEvent>| {
+        json!([event.data().get("agent_type"), event.data().get("agent_id")])
+    };
     let mut agents: Vec<_> = events.into_iter().map(named).collect();
     agents.dedup();
     agents

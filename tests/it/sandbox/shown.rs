@@ -72,7 +72,7 @@ fn a_trace_has_the_sandbox_of_the_host() {
         .project(world.directory())
         .trust(TrustPolicy::Everything)
         .sandbox_projects(Sandbox::new())
-        .executor(HookExecutor::builder().observer(trace.clone()))
+        .executor(HookExecutor::builder().trace(&trace))
         .load();
     assert_eq!(hooks.execute(&blocking_event()).results().len(), 1);
     crate::tracing::flush(&trace);
@@ -97,7 +97,7 @@ fn an_approval_and_a_trace_have_it_in_words() {
         .unwrap();
     let hooks = Hooks::builder(AppProfile::new("agent"))
         .config_home(world.path("config"))
-        .executor(forge_hooks::HookExecutor::builder().observer(trace.clone()))
+        .executor(forge_hooks::HookExecutor::builder().trace(&trace))
         .load();
     hooks.registry().register(hook);
     assert!(hooks.execute(&blocking_event()).allowed());

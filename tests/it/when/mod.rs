@@ -60,12 +60,12 @@ fn a_hook_runs_where_all_conditions_match() {
 
 #[test]
 fn hooks_that_do_not_match_are_as_none() {
-    let notes = Arc::new(Notes::default());
-    let world = World::with(|builder| builder.observer(Arc::clone(&notes)));
+    let world = World::new();
+    let notes = Notes::of(&world.executor);
     let trace = Trace::builder(world.path("trace.jsonl")).build().unwrap();
     let executor = HookExecutor::builder()
         .registry(Arc::clone(world.registry()))
-        .observer(trace.clone())
+        .trace(&trace)
         .build();
     world.add(guard("*", POINTER, sudo()));
     let background = guard("*", POINTER, sudo()).with_background();
