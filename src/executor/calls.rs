@@ -1,7 +1,6 @@
 //! The blocking calls that are running: a shutdown waits for them.
 //!
-//! A handler of Ctrl-C therefore leaves no hook behind, whichever method fired the event. A call without a token of the
-//! host's uses the executor's, with one pipe for all. Knows nothing of events.
+//! A handler of Ctrl-C therefore leaves no hook behind, whichever method fired the event. Knows nothing of events.
 
 use std::time::Duration;
 

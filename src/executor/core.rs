@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use super::calls::Calls;
 use super::delivery::ResultSender;
 use super::options::FireOptions;
-use super::token::CancelToken;
+use super::token::{CancelToken, Run};
 use crate::events::{EventType, HookEvent, Vocabulary};
 use crate::hook::Hook;
 use crate::outcome::Outcome;
 use crate::pool::Pool;
+use crate::process::Cancel;
 use crate::registry::Removals;
 use crate::runner::{FiredEvent, Firing, How, Observation, Runner};
 use crate::sync::Mutex;
@@ -50,7 +51,7 @@ pub(super) struct Submitted {
     pub(super) event: Arc<HookEvent>,
     /// The event as the host has fired it.
     pub(super) fired: Arc<HookEvent>,
-    pub(super) token: CancelToken,
+    pub(super) run: Arc<Run>,
     pub(super) at: Instant,
 }
 
@@ -75,10 +76,10 @@ impl Core {
         &self,
         event: Arc<HookEvent>,
         options: &FireOptions,
-        token: &CancelToken,
+        cancel: Arc<Cancel>,
     ) -> Firing {
         let can_block = self.vocabulary.can_block(&event.event_type);
-        let mut firing = Firing::new(event, can_block, token.cancellation());
+        let mut firing = Firing::new(event, can_block, cancel);
         firing.handles = options.handles_of(&firing.event, can_block);
         firing.applies_input = options.applies_input(&firing.event, can_block);
         firing

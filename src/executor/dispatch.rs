@@ -11,7 +11,7 @@ use super::chain::Chain;
 use super::core::{Core, Job, Submitted};
 use super::options::{Background, FireOptions};
 use super::order::replaces;
-use super::token::CancelToken;
+use super::token::Run;
 use crate::events::{EventType, HookEvent, InputChange};
 use crate::hook::{Compared, Hook};
 use crate::outcome::HookResult;
@@ -211,9 +211,9 @@ fn start(core: &Arc<Core>, firing: &Firing, hook: &Arc<Hook>) {
     if firing.is_cancelled() {
         return core.runner.drop_run(firing, hook, DropReason::Cancelled);
     }
-    let token = CancelToken::below([Some(core.in_background.clone()), None], None);
+    let run = Run::new([core.in_background.clone()]);
     let event = Arc::clone(&firing.event);
-    let mut job = Submitted::now(core, event, token.clone());
+    let mut job = Submitted::now(core, event, Arc::clone(&run));
     job.fired = Arc::clone(&firing.fired);
     let priority = Priority {
         guard: false,
@@ -222,6 +222,6 @@ fn start(core: &Arc<Core>, firing: &Firing, hook: &Arc<Hook>) {
     let job = Job::Background(Box::new(job), Arc::clone(hook));
     // The job reports a hook that is not accepted.
     if let Ok(waiting) = job.submit(core, priority) {
-        token.waits_in(waiting);
+        run.waits_in(waiting);
     }
 }

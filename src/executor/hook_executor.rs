@@ -13,7 +13,7 @@ use super::error::SubmitError;
 use super::handle::{HookHandle, Results};
 use super::options::FireOptions;
 use super::order::{dedupe, sort};
-use super::token::CancelToken;
+use super::token::{CancelToken, Run};
 use crate::events::{EventType, HookEvent};
 use crate::hook::{Compared, Hook};
 use crate::logging::{Level, log};
@@ -285,11 +285,12 @@ impl HookExecutor {
             return outcome;
         }
         let _call = core.calls.begin();
-        let mut token = core.running();
-        if options.token.is_some() {
-            token = CancelToken::below([Some(token), options.token.clone()], None);
-        }
-        let firing = core.firing(Arc::clone(event), options, &token);
+        let run = Run::new(
+            [Some(core.running()), options.token.clone()]
+                .into_iter()
+                .flatten(),
+        );
+        let firing = core.firing(Arc::clone(event), options, run.cancel());
         let mut results = Vec::with_capacity(hooks.len());
         let mut send = |result| results.push(result);
         let change = Dispatch::new(core, firing, hooks, options, &mut send).run(first);
@@ -322,10 +323,13 @@ impl HookExecutor {
         let keeps = core.runner.observers.want_events();
         let (sender, receiver) = ResultSender::new(hooks.len(), keeps);
         let channel = Arc::clone(&sender.channel);
-        let parents = [Some(core.running()), options.token.clone()];
-        let token = CancelToken::below(parents, Some(Arc::clone(&channel)));
+        let token = CancelToken::new();
+        let tokens = [Some(core.running()), options.token.clone()]
+            .into_iter()
+            .flatten();
+        let run = Run::of_event(tokens.collect(), token.clone(), Arc::clone(&channel));
         let priority = options.priority_of(&event, outcome.can_block());
-        let submitted = Submitted::now(core, Arc::clone(&event), token.clone());
+        let submitted = Submitted::now(core, Arc::clone(&event), Arc::clone(&run));
         let job = Box::new(EventJob {
             submitted,
             hooks,
@@ -335,7 +339,7 @@ impl HookExecutor {
         });
         match Job::Event(job).submit(core, priority) {
             Ok(waiting) => {
-                token.waits_in(waiting);
+                run.waits_in(waiting);
                 let results = Results::Sent {
                     token,
                     channel,

@@ -10,7 +10,7 @@ use super::core::{Core, EventJob, Job, Submitted};
 use super::dispatch::Dispatch;
 use super::error::reason_of;
 use super::options::FireOptions;
-use super::token::CancelToken;
+use super::token::Run;
 use crate::events::{HookEvent, InputChange};
 use crate::hook::Hook;
 use crate::pool::{Priority, Refusal, Runnable, Waiting};
@@ -51,19 +51,19 @@ impl Runnable for Job {
 }
 
 impl Submitted {
-    pub(super) fn now(core: &Arc<Core>, event: Arc<HookEvent>, token: CancelToken) -> Self {
+    pub(super) fn now(core: &Arc<Core>, event: Arc<HookEvent>, run: Arc<Run>) -> Self {
         Self {
             core: Arc::clone(core),
             fired: Arc::clone(&event),
             event,
-            token,
+            run,
             at: Instant::now(),
         }
     }
 
     fn firing(&self, options: &FireOptions) -> Firing {
         let event = Arc::clone(&self.event);
-        let mut firing = self.core.firing(event, options, &self.token);
+        let mut firing = self.core.firing(event, options, self.run.cancel());
         firing.queued = self.at.elapsed();
         firing.fired = Arc::clone(&self.fired);
         firing
@@ -105,8 +105,8 @@ impl EventJob {
 
     fn abandon(&mut self, reason: DropReason) {
         if reason == DropReason::Cancelled {
-            let mut firing = self.submitted.firing(&self.options);
-            firing.cancel = CancelToken::cancelled().cancellation();
+            let firing = self.submitted.firing(&self.options);
+            firing.cancel.request();
             return self.dispatch(firing);
         }
         // The host has its event back, and receives nothing else.
@@ -146,7 +146,7 @@ mod tests {
         let (sender, results) = ResultSender::new(hooks.len(), false);
         let event = Arc::new(HookEvent::user_interrupt());
         let job = EventJob {
-            submitted: Submitted::now(executor.core(), event, CancelToken::new()),
+            submitted: Submitted::now(executor.core(), event, Run::new([])),
             hooks: hooks.into(),
             first: 0,
             options: FireOptions::default(),

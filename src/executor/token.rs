@@ -1,19 +1,18 @@
 //! A token, which cancels calls and submitted events from any thread.
 //!
-//! Tokens are a graph of three levels. Above are the tokens of an executor (one for fired events, one for background hooks)
-//! and those of the host. Below are the tokens of each submitted event, each background hook, and each call to which the
-//! host has given a token. A token that is cancelled requests the flags below it, and a thread that checks one also checks
-//! those above it. A token first becomes known to those above it and then checks them, and an event checks its token once it
-//! has its place in the queue, so that no cancellation is lost in between. Knows neither hooks nor threads.
+//! A token is a flag and the runs that depend on it. A run is one event or call while it waits or runs; it depends on at most three
+//! tokens (the executor's, the host's, and its handle's), and takes itself off them when it ends. A run first becomes known to its
+//! tokens and then checks them, so that no cancellation is lost in between. Knows neither hooks nor threads.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 
 use super::delivery::Channel;
 use crate::pool::Waiting;
 use crate::process::Cancel;
-use crate::runner::Cancellation;
-use crate::sync::Mutex;
+use crate::sync::{AtomicBool, Mutex, Ordering};
 
 /// Cancels calls and submitted events, from any thread. Clones cancel the same ones. Dropping it has no effect.
 ///
@@ -34,24 +33,28 @@ use crate::sync::Mutex;
 /// # Ok::<(), forge_hooks::HookError>(())
 /// ```
 #[derive(Clone, Default)]
-pub struct CancelToken(Arc<Node>);
+pub struct CancelToken(Arc<Shared>);
 
 #[derive(Default)]
-struct Node {
-    /// The flag, and the pipe that a run waits for.
-    own: Cancel,
-    /// The executor's token, and the host's.
-    parents: [Option<CancelToken>; 2],
-    /// The channel of a submitted event, which has ended when the channel is closed.
-    channel: Option<Arc<Channel>>,
-    links: Mutex<Links>,
+struct Shared {
+    flag: Arc<AtomicBool>,
+    /// True if the host may set the flag itself.
+    is_of_host: bool,
+    /// The runs that depend on the token, by their numbers.
+    runs: Mutex<BTreeMap<u64, Weak<Run>>>,
 }
 
-#[derive(Default)]
-struct Links {
-    children: Vec<Weak<Node>>,
+/// One event or call, while it waits or runs.
+pub(super) struct Run {
+    number: u64,
+    cancel: Arc<Cancel>,
+    tokens: Vec<CancelToken>,
+    /// The handle's token, which is cancelled together with the event.
+    own: Option<CancelToken>,
+    /// The channel of a submitted event, which has ended when the channel is closed.
+    channel: Option<Arc<Channel>>,
     /// The queue in which a submitted event waits for a thread.
-    waits_in: Option<Waiting>,
+    waits_in: Mutex<Option<Waiting>>,
 }
 
 impl CancelToken {
@@ -61,39 +64,15 @@ impl CancelToken {
         Self::default()
     }
 
-    /// Creates a token that is cancelled.
-    pub(super) fn cancelled() -> Self {
-        let token = Self::new();
-        token.cancel();
-        token
-    }
-
-    /// Creates a token that its parents cancel too.
-    pub(super) fn below(parents: [Option<Self>; 2], channel: Option<Arc<Channel>>) -> Self {
-        let token = Self(Arc::new(Node {
-            own: Cancel::default(),
-            parents,
-            channel,
-            links: Mutex::default(),
-        }));
-        for parent in token.0.parents.iter().flatten() {
-            parent.adopt(&token);
-        }
-        // A parent may have been cancelled before it knew this one, and a run waits for its own flag.
-        if token.is_cancelled() {
-            token.0.own.request();
-        }
-        token
-    }
-
-    fn adopt(&self, child: &Self) {
-        let children = &mut self.0.links.lock().children;
-        if children.len() == children.capacity() {
-            children.retain(|child| child.strong_count() > 0);
-            // The reserved space makes the next sweep come only after as many new children as are left now.
-            children.reserve(children.len() + 1);
-        }
-        children.push(Arc::downgrade(&child.0));
+    /// Creates a token that is also cancelled by a flag of the host's own, such as one that a signal handler sets. A running hook is
+    /// ended at most 20 ms after the flag is set; an event that waits for a thread ends in its turn.
+    #[must_use]
+    pub fn from_flag(flag: Arc<AtomicBool>) -> Self {
+        Self(Arc::new(Shared {
+            flag,
+            is_of_host: true,
+            runs: Mutex::default(),
+        }))
     }
 
     /// Cancels the calls and events that have this token, as [`HookHandle::cancel`](crate::HookHandle::cancel) does, without
@@ -103,28 +82,15 @@ impl CancelToken {
         // A loop instead of recursion: a host may give each event the token of the one before.
         let mut waiting = vec![self.clone()];
         while let Some(token) = waiting.pop() {
-            if !token.0.own.request() {
+            if token.0.flag.swap(true, Ordering::SeqCst) && !token.0.is_of_host {
                 continue;
             }
-            token.withdraw();
-            // The latest children are cancelled first: they wait for the others.
-            waiting.extend(token.children());
-        }
-    }
-
-    /// Records the queue in which an event waits.
-    pub(super) fn waits_in(&self, queue: Waiting) {
-        self.0.links.lock().waits_in = Some(queue);
-        // The token may have been cancelled before its queue was known.
-        if self.is_cancelled() {
-            self.withdraw();
-        }
-    }
-
-    fn withdraw(&self) {
-        let waiting = self.0.links.lock().waits_in.take();
-        if let Some(waiting) = waiting {
-            waiting.withdraw();
+            // The latest ones are cancelled first: they wait for the others.
+            for run in token.runs().into_iter().rev() {
+                if run.request() {
+                    waiting.extend(run.own.clone());
+                }
+            }
         }
     }
 
@@ -132,75 +98,106 @@ impl CancelToken {
     /// cancelled in another way.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.0.is_cancelled()
+        self.0.flag.load(Ordering::SeqCst)
     }
 
     /// Returns whether the hooks of all calls and events that the token was given to have ended.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        let mut waiting = vec![self.clone()];
-        while let Some(token) = waiting.pop() {
-            let channel = token.0.channel.as_ref();
-            let children = token.children();
-            // A call that has ended has dropped its token.
-            let has_call = children.iter().any(|child| child.0.channel.is_none());
-            if has_call || channel.is_some_and(|channel| !channel.is_closed()) {
-                return false;
-            }
-            waiting.extend(children);
+        self.runs().iter().all(|run| run.has_ended())
+    }
+
+    fn runs(&self) -> Vec<Arc<Run>> {
+        let runs = self.0.runs.lock();
+        runs.values().filter_map(Weak::upgrade).collect()
+    }
+}
+
+impl Run {
+    /// Creates a run that these tokens cancel.
+    pub(super) fn new(tokens: impl IntoIterator<Item = CancelToken>) -> Arc<Self> {
+        Self::with(tokens.into_iter().collect(), None, None)
+    }
+
+    /// Creates the run of a submitted event, with the token of its handle.
+    pub(super) fn of_event(
+        mut tokens: Vec<CancelToken>,
+        own: CancelToken,
+        channel: Arc<Channel>,
+    ) -> Arc<Self> {
+        tokens.push(own.clone());
+        Self::with(tokens, Some(own), Some(channel))
+    }
+
+    fn with(
+        tokens: Vec<CancelToken>,
+        own: Option<CancelToken>,
+        channel: Option<Arc<Channel>>,
+    ) -> Arc<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let flags = tokens.iter().map(|token| Arc::clone(&token.0.flag));
+        let is_of_host = tokens.iter().any(|token| token.0.is_of_host);
+        let run = Arc::new(Self {
+            number: NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed),
+            cancel: Arc::new(Cancel::watching(flags.collect(), is_of_host)),
+            tokens,
+            own,
+            channel,
+            waits_in: Mutex::default(),
+        });
+        for token in &run.tokens {
+            let mut runs = token.0.runs.lock();
+            runs.insert(run.number, Arc::downgrade(&run));
         }
-        true
+        // A token may have been cancelled before it knew this run.
+        if run.cancel.is_requested() {
+            run.request();
+        }
+        run
     }
 
-    fn children(&self) -> Vec<Self> {
-        let children = self.0.links.lock().children.clone();
-        children
-            .iter()
-            .filter_map(Weak::upgrade)
-            .map(Self)
-            .collect()
+    /// Returns the cancellation that the hooks of the event check.
+    pub(super) fn cancel(&self) -> Arc<Cancel> {
+        Arc::clone(&self.cancel)
     }
 
-    /// Returns the cancellation that the hooks of an event check.
-    pub(super) fn cancellation(&self) -> Arc<dyn Cancellation> {
-        Arc::clone(&self.0) as _
+    /// Records the queue in which an event waits.
+    pub(super) fn waits_in(&self, queue: Waiting) {
+        *self.waits_in.lock() = Some(queue);
+        // The run may have been cancelled before its queue was known.
+        if self.cancel.is_requested() {
+            self.withdraw();
+        }
+    }
+
+    /// Cancels the run. Returns whether it was not cancelled before.
+    fn request(&self) -> bool {
+        let is_first = self.cancel.request();
+        self.withdraw();
+        is_first
+    }
+
+    fn withdraw(&self) {
+        let waiting = self.waits_in.lock().take();
+        if let Some(waiting) = waiting {
+            waiting.withdraw();
+        }
+    }
+
+    /// A call ends when its run is dropped.
+    fn has_ended(&self) -> bool {
+        let channel = self.channel.as_ref();
+        channel.is_some_and(|channel| channel.is_closed())
     }
 }
 
-impl Cancellation for Node {
-    fn flag(&self) -> &Cancel {
-        &self.own
-    }
-
-    // The parents are enough: a token above them requests their flags too.
-    fn is_cancelled(&self) -> bool {
-        self.own.is_requested() || self.parents().any(|token| token.0.own.is_requested())
-    }
-}
-
-impl Node {
-    fn parents(&self) -> impl Iterator<Item = &CancelToken> {
-        self.parents.iter().flatten()
-    }
-}
-
-/// Drops the tokens above that no other value holds one by one: a host may make a chain that is longer than a stack.
-impl Drop for Node {
+impl Drop for Run {
     fn drop(&mut self) {
-        let mut above: Vec<CancelToken> = Vec::new();
-        let parents = std::mem::take(&mut self.parents);
-        above.extend(parents.into_iter().flatten().filter(has_parents));
-        while let Some(token) = above.pop() {
-            if let Some(mut node) = Arc::into_inner(token.0) {
-                let parents = std::mem::take(&mut node.parents);
-                above.extend(parents.into_iter().flatten().filter(has_parents));
-            }
+        for token in &self.tokens {
+            let gone = token.0.runs.lock().remove(&self.number);
+            drop(gone);
         }
     }
-}
-
-fn has_parents(token: &CancelToken) -> bool {
-    token.0.parents().next().is_some()
 }
 
 /// Two tokens are equal if they are clones of one.
@@ -226,33 +223,34 @@ mod tests {
     use super::*;
     use crate::growth::assert_linear;
 
-    #[test]
-    fn a_long_chain_of_tokens_needs_no_deep_stack() {
-        let first = CancelToken::new();
-        let mut last = first.clone();
-        for _ in 0..100_000 {
-            last = CancelToken::below([None, Some(last)], None);
-        }
-        assert!(!last.is_cancelled() && !first.is_finished());
-        first.cancel();
-        assert!(last.is_cancelled());
-        drop(last);
-        assert!(first.is_finished());
-    }
-
-    /// Each token is below that of the executor and the one before it.
+    /// Each run depends on the executor's token and on the one before it.
     #[test]
     fn each_token_of_a_chain_is_cancelled_once() {
         let cancel = |length: &usize| {
             let first = CancelToken::new();
-            let mut all = vec![first.clone()];
+            let (mut last, mut runs) = (first.clone(), Vec::new());
             for _ in 0..*length {
-                let last = all.last().cloned();
-                all.push(CancelToken::below([Some(first.clone()), last], None));
+                let own = CancelToken::new();
+                let tokens = vec![first.clone(), last];
+                let (sender, _) = super::super::delivery::ResultSender::new(0, false);
+                runs.push(Run::of_event(tokens, own.clone(), sender.channel));
+                last = own;
             }
             first.cancel();
-            assert!(all.iter().all(CancelToken::is_cancelled));
+            assert!(last.is_cancelled());
+            assert!(runs.iter().all(|run| run.cancel().is_requested()));
         };
         assert_linear("tokens", 1_000, |length| length, cancel);
+    }
+
+    #[test]
+    fn a_token_keeps_no_run_that_has_ended() {
+        let token = CancelToken::new();
+        for _ in 0..10 {
+            let run = Run::new([token.clone()]);
+            assert!(!token.is_finished());
+            drop(run);
+            assert!(token.is_finished() && token.0.runs.lock().is_empty());
+        }
     }
 }

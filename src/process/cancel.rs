@@ -1,5 +1,6 @@
 //! A request to end a run early: made by any thread, seen by the thread that waits for the process.
 
+use std::sync::Arc;
 use std::sync::atomic::fence;
 #[cfg(unix)]
 use std::{
@@ -15,6 +16,10 @@ use crate::sync::{AtomicBool, Ordering};
 #[derive(Debug, Default)]
 pub(crate) struct Cancel {
     requested: AtomicBool,
+    /// Further flags, each of which is a request.
+    flags: Vec<Arc<AtomicBool>>,
+    /// True if one of the flags is set without a call of `request`.
+    is_polled: bool,
     #[cfg(unix)]
     pipe: OnceLock<Option<Pipe>>,
 }
@@ -28,8 +33,20 @@ struct Pipe {
 }
 
 impl Cancel {
+    /// Creates a flag that is also requested by these flags. `is_polled` says that one of them is set without a call of
+    /// [`request`](Self::request).
+    pub(crate) fn watching(flags: Vec<Arc<AtomicBool>>, is_polled: bool) -> Self {
+        Self {
+            flags,
+            is_polled,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn is_requested(&self) -> bool {
-        self.requested.load(Ordering::SeqCst)
+        let mut flags =
+            std::iter::once(&self.requested).chain(self.flags.iter().map(|flag| &**flag));
+        flags.any(|flag| flag.load(Ordering::SeqCst))
     }
 
     /// Requests the end. Returns whether this is the first request.
@@ -45,10 +62,13 @@ impl Cancel {
         is_first
     }
 
-    /// Returns a descriptor that is readable after the request. None: no pipe could be created, so the caller
-    /// must check `is_requested` from time to time.
+    /// Returns a descriptor that is readable after the request. None: the caller must check `is_requested` from time to time, since
+    /// no pipe could be created, or a flag is set without a request.
     #[cfg(unix)]
     pub(crate) fn wake(&self) -> Option<BorrowedFd<'_>> {
+        if self.is_polled {
+            return None;
+        }
         let make = || {
             let (reader, writer) = std::io::pipe().ok()?;
             Some(Pipe {

@@ -12,15 +12,6 @@ use crate::outcome::Handles;
 use crate::process::Cancel;
 use crate::protocol::Once;
 
-/// The cancellation of an event.
-pub(crate) trait Cancellation: Send + Sync {
-    /// Returns the flag that a run waits for.
-    fn flag(&self) -> &Cancel;
-
-    /// Returns whether the flag is requested, or is about to be.
-    fn is_cancelled(&self) -> bool;
-}
-
 /// One event while its hooks run.
 pub(crate) struct Firing {
     /// The event as hooks have left it.
@@ -34,7 +25,7 @@ pub(crate) struct Firing {
     /// True if the hooks run again, on the final input.
     pub(crate) is_second_run: bool,
     pub(super) once: Once,
-    pub(crate) cancel: Arc<dyn Cancellation>,
+    pub(crate) cancel: Arc<Cancel>,
     /// The time that the event has waited for a thread.
     pub(crate) queued: Duration,
     /// The host's way of handling answers.
@@ -43,11 +34,7 @@ pub(crate) struct Firing {
 
 impl Firing {
     /// Prepares an event that is fired at once.
-    pub(crate) fn new(
-        event: Arc<HookEvent>,
-        can_block: bool,
-        cancel: Arc<dyn Cancellation>,
-    ) -> Self {
+    pub(crate) fn new(event: Arc<HookEvent>, can_block: bool, cancel: Arc<Cancel>) -> Self {
         Self {
             fired: Arc::clone(&event),
             event,
@@ -68,7 +55,7 @@ impl Firing {
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.cancel.is_cancelled()
+        self.cancel.is_requested()
     }
 
     pub(super) fn run_of(&self, hook: &Arc<Hook>) -> HookRun {

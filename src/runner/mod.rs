@@ -18,7 +18,7 @@ mod resident;
 mod run;
 mod sandbox;
 
-pub(crate) use firing::{Cancellation, Firing};
+pub(crate) use firing::Firing;
 pub use observation::{DropReason, FiredEvent, HookRun, How, Observation, Observations};
 pub(crate) use observation::{Observe, Observers};
 pub(crate) use report::Reporter;

@@ -265,7 +265,7 @@ impl Runner {
             timeout,
             kill_grace: self.kill_grace,
             output_limit: self.output_limit,
-            cancel: Some(firing.cancel.flag()),
+            cancel: Some(&firing.cancel),
             confinement,
         };
         Ok(match &launch.id {

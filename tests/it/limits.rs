@@ -4,10 +4,10 @@
 use std::process::Command;
 use std::time::Duration;
 
-use forge_hooks::{FailureKind, FireOptions, HookEvent, HookResult};
+use forge_hooks::{CancelToken, FailureKind, FireOptions, HookEvent, HookResult};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::support::{World, alone, blocking_event, hook, is_missing};
+use crate::support::{PATIENCE, World, alone, blocking_event, hook, is_missing};
 
 /// Sets a soft limit of this process, which must be the test's alone, and returns what it was.
 fn limit(resource: Resource, soft: Option<u64>) -> Option<u64> {
@@ -49,8 +49,7 @@ fn too_few_descriptors_fail_one_hook() {
         }
         assert!(world.outcome(&blocking_event()).allowed());
         let now = std::fs::read_dir("/proc/self/fd").unwrap().count();
-        // The pipe with which a shutdown cancels blocking calls stays.
-        assert_eq!(u64::try_from(now).unwrap(), open + 2);
+        assert_eq!(u64::try_from(now).unwrap(), open);
     }
 }
 
@@ -127,4 +126,23 @@ fn another_stop_is_no_use_of_the_terminal() {
         };
         assert_eq!(error, expected, "{command}");
     }
+}
+
+/// Whoever keeps its handle or its token.
+#[test]
+fn an_event_that_has_ended_keeps_no_descriptor() {
+    if !alone("limits::an_event_that_has_ended_keeps_no_descriptor") {
+        return;
+    }
+    limit(Resource::Nofile, Some(1024));
+    let world = World::running(["exit 0"]);
+    let mut kept = Vec::new();
+    for _ in 0..700 {
+        let token = CancelToken::new();
+        let options = FireOptions::new().cancelled_by(&token);
+        let mut handle = world.executor.submit(blocking_event(), options).unwrap();
+        assert!(handle.wait_timeout(PATIENCE).unwrap().allowed());
+        kept.push((handle.cancel_token(), handle, token));
+    }
+    assert!(world.submit(blocking_event()).wait().allowed());
 }

@@ -1,5 +1,7 @@
 //! Ending calls and submitted events early.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 #[cfg(unix)]
@@ -412,4 +414,25 @@ fn an_event_that_has_ended_is_not_cancelled() {
     assert!(!token.is_cancelled());
     let options = FireOptions::new().cancelled_by(&token);
     assert!(world.executor.execute(&blocking_event(), options).allowed());
+}
+
+/// A signal handler may set it: nothing is called.
+#[test]
+fn a_flag_of_the_host_cancels_what_runs_and_what_waits() {
+    let world = World::with(|builder| builder.workers(1));
+    world.hook("*", &meets("runs", "never"));
+    let flag = Arc::new(AtomicBool::new(false));
+    let token = CancelToken::from_flag(Arc::clone(&flag));
+    let options = FireOptions::new().cancelled_by(&token);
+    let submit = || world.executor.submit(blocking_event(), options.clone());
+    let both = [submit().unwrap(), submit().unwrap()];
+    world.await_file("runs");
+    assert!(!token.is_cancelled());
+    flag.store(true, Ordering::SeqCst);
+    assert!(token.is_cancelled());
+    for handle in both {
+        assert!(cancelled(&handle.wait().results()[0]));
+    }
+    let called = world.executor.execute(&blocking_event(), options);
+    assert!(cancelled(&called.results()[0]) && !called.results()[0].started());
 }
