@@ -65,7 +65,7 @@ fn main() -> Result<(), HookError> {
     let event = HookEvent::tool_post_execute("bash", json!({"command": "ls -la"}), result);
     let results = fire_event_blocking_with(&event, FireOptions::default().stop_on_failure(false));
     for result in results {
-        print!("{}", result.stdout);
+        print!("{}", result.stdout());
     }
 
     println!();
@@ -119,11 +119,11 @@ fn show(results: &[HookResult]) {
         };
         println!(
             "  {}: exit={}{blocks}",
-            result.hook.event_pattern(),
-            result.exit_code
+            result.hook().event_pattern(),
+            result.exit_code()
         );
-        if !result.stdout.trim().is_empty() {
-            println!("    stdout: {}", result.stdout.trim());
+        if !result.stdout().trim().is_empty() {
+            println!("    stdout: {}", result.stdout().trim());
         }
     }
 }

@@ -69,7 +69,7 @@ fn is_pending(handle: &mut HookHandle) -> bool {
     };
     eprint!("{}", outcome.failures());
     for result in &outcome {
-        println!("{}: {}", result.hook.label(), result.stdout.trim());
+        println!("{}: {}", result.hook().label(), result.stdout().trim());
     }
     false
 }

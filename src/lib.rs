@@ -188,7 +188,7 @@ pub use trace::Trace;
 ///
 /// HookRegistry::global().register(Hook::new("session:start", "echo welcome")?);
 /// let results = fire_event_blocking(&HookEvent::session_start("sess_1"));
-/// assert_eq!(results[0].stdout.trim(), "welcome");
+/// assert_eq!(results[0].stdout().trim(), "welcome");
 /// # Ok::<(), forge_hooks::HookError>(())
 /// ```
 #[must_use = "hooks may have blocked the operation"]

@@ -37,7 +37,7 @@ pub(crate) fn hook(command: &str) -> Hook {
 
 pub(crate) fn run_hook(executor: &HookExecutor, event: &HookEvent) {
     let results = executor.execute_hooks(event, FireOptions::default());
-    assert_eq!(black_box(results)[0].failure, None);
+    assert_eq!(black_box(results)[0].failure(), None);
 }
 
 pub(crate) type Variables = Vec<(String, String)>;
@@ -51,7 +51,7 @@ pub(crate) fn variables_of_a_hook(event: &HookEvent) -> Variables {
         !is_of_the_shell && std::env::var(name).as_deref() != Ok(value)
     };
     let variables: Variables = results[0]
-        .stdout
+        .stdout()
         .lines()
         .filter_map(|line| line.split_once('='))
         .filter(is_new)

@@ -85,7 +85,7 @@ impl CallDecision {
             return;
         }
         for result in outcome.results() {
-            let is_decided = matches!(result.failure, None | Some(FailureKind::Exit));
+            let is_decided = matches!(result.failure(), None | Some(FailureKind::Exit));
             // A hook that ends the turn says so elsewhere.
             let stops = result.output().is_some_and(|output| output.stops_turn);
             let objects = result.decision() != Decision::Allow && !stops;
@@ -97,10 +97,10 @@ impl CallDecision {
                 scene.unasked(result, "")
             } else {
                 let reason = for_model(result.reason().unwrap_or("no reason given"));
-                let label = result.hook.shown_label();
+                let label = result.hook().shown_label();
                 format!("hook `{label}` reports: {}", printable_lines(&reason))
             };
-            if result.failure.is_none() {
+            if result.failure().is_none() {
                 add(&mut self.messages, text.clone());
             }
             add(&mut self.objections, text);
@@ -140,7 +140,7 @@ impl Scene {
     /// the end of a turn, where they would block otherwise.
     fn failures(self, outcome: &Outcome) -> String {
         let results = outcome.results().iter();
-        let reported = results.filter(|result| self.is_end || !result.hook.is_refused());
+        let reported = results.filter(|result| self.is_end || !result.hook().is_refused());
         outcome
             .clone()
             .with_results(reported.cloned().collect())
@@ -176,7 +176,7 @@ pub(super) fn unchecked(why: &str) -> String {
 
 fn asked(question: &HookResult) -> String {
     let reason = for_model(question.reason().unwrap_or("it gives no reason"));
-    let label = question.hook.shown_label();
+    let label = question.hook().shown_label();
     format!("hook `{label}` asks: {}", printable_lines(&reason))
 }
 

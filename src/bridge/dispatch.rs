@@ -160,7 +160,7 @@ impl Dispatch<'_> {
         }
         let fired = self.firing.fire(hooks, event);
         let blocked = fired.as_ref().ok().and_then(Outcome::blocked);
-        self.note_background(hooks, matching, blocked.map(|result| &*result.hook));
+        self.note_background(hooks, matching, blocked.map(|result| &**result.hook()));
         fired
     }
 

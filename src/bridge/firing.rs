@@ -92,9 +92,9 @@ impl Firing<'_> {
         let outcome = handle.wait_timeout(2 * self.deadline.grace);
         let results = outcome.iter().flat_map(Outcome::results);
         let mut cut = results
-            .filter(|result| result.failure == Some(FailureKind::Cancelled) && result.started());
+            .filter(|result| result.failure() == Some(FailureKind::Cancelled) && result.started());
         let name = match cut.next() {
-            Some(result) => format!("hook `{}`", result.hook.shown_label()),
+            Some(result) => format!("hook `{}`", result.hook().shown_label()),
             None => "a hook".to_owned(),
         };
         match outcome {

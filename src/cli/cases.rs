@@ -121,7 +121,7 @@ impl Verdict {
             decision: blocked.map_or(Decision::Allow, HookResult::decision),
             reason: outcome.reason().map(str::to_owned),
             updated_input: outcome.updated_input().cloned(),
-            hook: blocked.map(|result| title(&result.hook)),
+            hook: blocked.map(|result| title(result.hook())),
         }
     }
 }

@@ -42,10 +42,10 @@ impl Remarks {
 
     /// Says how to block, if a hook probably intended to: it wrote text, and no answer.
     fn explained(self, result: &HookResult) -> Option<&'static str> {
-        let hook = &result.hook;
+        let hook = &result.hook();
         let may_block = self.can_block && !hook.background() && hook.protocol_name() == "native";
         let is_text = result.output().is_none() && result.diagnostics().is_empty();
-        let is_quiet = result.stdout.trim().is_empty() && result.stderr.trim().is_empty();
+        let is_quiet = result.stdout().trim().is_empty() && result.stderr().trim().is_empty();
         let is_intended = may_block && is_text && !is_quiet;
         (is_intended && result.started() && result.success())
             .then_some("it wrote text and let the operation continue; to block, exit with 1")
@@ -55,7 +55,7 @@ impl Remarks {
 /// Notes the texts of a hook that are too long for the model. A text with a limit of its own tool does not count.
 fn cut_texts(result: &HookResult) -> Vec<String> {
     let output = result.output().filter(|output| !output.has_own_limit);
-    let Some(output) = output.filter(|_| !result.hook.background()) else {
+    let Some(output) = output.filter(|_| !result.hook().background()) else {
         return Vec::new();
     };
     let texts = [
@@ -75,9 +75,9 @@ fn cut_note(what: &str, length: usize) -> String {
 
 /// Explains the exit code of the last command of a shell command, if that code has probably blocked.
 fn last_test_of(result: &HookResult) -> Option<String> {
-    let is_quiet = result.stdout.is_empty() && result.stderr.is_empty();
-    let found_nothing = is_quiet && result.exit_code == 1 && !result.should_continue();
-    let command = result.hook.command().to_string();
+    let is_quiet = result.stdout().is_empty() && result.stderr().is_empty();
+    let found_nothing = is_quiet && result.exit_code() == 1 && !result.should_continue();
+    let command = result.hook().command().to_string();
     let test = last_test(&command).filter(|_| found_nothing)?;
     Some(format!("hint: {}: {}", test.why(), test.help()))
 }
@@ -91,16 +91,16 @@ fn cut_reason(result: &HookResult) -> Option<String> {
 
 /// Names a condition of a hook that could not be tested, so that the hook ran. The reason of a block names it too.
 fn untested(result: &HookResult) -> Option<String> {
-    let has_run = result.started() || result.hook.answers();
+    let has_run = result.started() || result.hook().answers();
     if !has_run || !result.should_continue() {
         return None;
     }
-    result.hook.untested_note().map(masked)
+    result.hook().untested_note().map(masked)
 }
 
 /// Names the part of a command that met a hook's condition. It is the reason of a guard that gives none.
 fn met(result: &HookResult) -> Option<String> {
-    let note = result.hook.met_note().map(masked)?;
+    let note = result.hook().met_note().map(masked)?;
     (result.reason() != Some(&note)).then_some(note)
 }
 
@@ -111,8 +111,8 @@ fn masked(note: &str) -> String {
 
 /// Describes the access of a failed hook, if it ran in a sandbox.
 fn reach(result: &HookResult) -> Option<String> {
-    let has_failed = result.started() && result.failure.is_some();
-    let reach = result.hook.reach().filter(|_| has_failed)?;
+    let has_failed = result.started() && result.failure().is_some();
+    let reach = result.hook().reach().filter(|_| has_failed)?;
     Some(format!("its sandbox: {reach}"))
 }
 
@@ -129,11 +129,11 @@ fn unintended<'a>(event: &HookEvent, result: &HookResult) -> impl Iterator<Item 
             "`updatedOutput` has an effect only on `tool:post_execute`",
         ),
         (
-            result.hook.background() && output.is_some(),
+            result.hook().background() && output.is_some(),
             "its answer decides nothing: it runs in the background",
         ),
         (
-            result.hook.resident() && result.timed_out,
+            result.hook().resident() && result.timed_out(),
             "hint: a resident hook must flush its output after each answer",
         ),
     ];

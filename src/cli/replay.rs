@@ -186,12 +186,11 @@ impl ReplayOutput {
         self.left -= 1;
         self.differences
             .extend(Difference::between(recorded, outcome));
-        let failed = outcome
-            .results()
-            .iter()
-            .filter(|result| result.failure.is_some() && !result.stops_others(outcome.can_block()));
+        let failed = outcome.results().iter().filter(|result| {
+            result.failure().is_some() && !result.stops_others(outcome.can_block())
+        });
         for result in failed {
-            let hook = title(&result.hook);
+            let hook = title(result.hook());
             match self.failed.iter_mut().find(|failed| failed.hook == hook) {
                 Some(failed) => failed.events += 1,
                 None => self.failed.push(Failed {
@@ -393,7 +392,7 @@ impl Difference {
         let before = &recorded.decided;
         let results = outcome.results().iter();
         let secrets: Vec<&str> = results
-            .flat_map(|result| result.hook.env().values().map(String::as_str))
+            .flat_map(|result| result.hook().env().values().map(String::as_str))
             .collect();
         let after = Decided::of(outcome).masked(&Redactor::default(), &secrets);
         if *before == after {
@@ -406,11 +405,11 @@ impl Difference {
             event: recorded.event.event_type.as_str().to_owned(),
             tool: recorded.event.tool_name.clone(),
             data: serde_json::value::to_raw_value(&recorded.event.data).unwrap_or_default(),
-            is_of_failure: blocked.is_some_and(|result| result.failure.is_some()),
+            is_of_failure: blocked.is_some_and(|result| result.failure().is_some()),
             before: Verdict::new(before, recorded.hook.clone(), recorded.reason.clone()),
             after: Verdict::new(
                 &after,
-                blocked.map(|result| title(&result.hook)),
+                blocked.map(|result| title(result.hook())),
                 reason.map(str::to_owned),
             ),
         })

@@ -99,7 +99,7 @@ impl Agent {
     ///     "tool_input": {"command": "ls"},
     /// }))?;
     /// assert_eq!(event.event_type.as_str(), "tool:pre_execute");
-    /// assert_eq!(event.data["tool_args"]["command"], "ls");
+    /// assert_eq!(event.data()["tool_args"]["command"], "ls");
     /// # Ok::<(), compat::EventError>(())
     /// ```
     ///

@@ -199,7 +199,7 @@ impl<'a> Dispatch<'a> {
 
 /// Returns the reason for which a hook blocks that changes the input in the second run.
 fn again(result: &HookResult, last: &Hook) -> String {
-    let (hook, last) = (result.hook.shown_label(), last.shown_label());
+    let (hook, last) = (result.hook().shown_label(), last.shown_label());
     format!(
         "hook `{hook}` changes the input again after hook `{last}` has changed it: put `{hook}` behind `{last}`, or let one hook make \
          both changes"

@@ -113,7 +113,7 @@ fn found(rules: &[Rule], submits: bool) -> Model {
     };
     let n = |event: &HookEvent| event.data["tool_args"]["n"].as_str().unwrap().parse();
     let results = outcome.results().iter().map(|result| {
-        let index = result.hook.name().unwrap().parse().unwrap();
+        let index = result.hook().name().unwrap().parse().unwrap();
         (index, result.should_continue())
     });
     Model {

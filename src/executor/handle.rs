@@ -39,7 +39,7 @@ use crate::outcome::{HookResult, Outcome};
 ///     }
 ///     # std::thread::yield_now();
 /// };
-/// assert_eq!(outcome.results()[0].stdout.trim(), "hello");
+/// assert_eq!(outcome.results()[0].stdout().trim(), "hello");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "hooks may have blocked the operation: wait for the outcome"]

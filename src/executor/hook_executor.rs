@@ -390,7 +390,7 @@ impl HookExecutor {
     /// let event = || HookEvent::tool_pre_execute("bash", "ls");
     /// let handle = executor.submit(event(), FireOptions::new())?;
     /// executor.cancel_running();
-    /// assert_eq!(handle.wait().results()[0].failure, Some(FailureKind::Cancelled));
+    /// assert_eq!(handle.wait().results()[0].failure(), Some(FailureKind::Cancelled));
     ///
     /// executor.registry().clear();
     /// executor.registry().register(Hook::new("tool:*", "exit 0")?);

@@ -160,7 +160,7 @@ mod tests {
     }
 
     fn failures(results: &Receiver<HookResult>) -> Vec<Option<FailureKind>> {
-        results.iter().map(|result| result.failure).collect()
+        results.iter().map(|result| result.failure()).collect()
     }
 
     #[test]

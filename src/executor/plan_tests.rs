@@ -183,7 +183,7 @@ fn check(cases: &[Case], can_block: bool, stops: bool, options: FireOptions) {
         reached.map(|(index, _)| *index).collect::<Vec<_>>()
     };
     let results = executor.execute_hooks(&event, options);
-    let ran: Vec<usize> = results.iter().map(|result| place(&result.hook)).collect();
+    let ran: Vec<usize> = results.iter().map(|result| place(result.hook())).collect();
     let mut expected = model(|_| true);
     expected.retain(|index| !cases[*index].is_background);
     assert_eq!(ran, expected, "those that ran, and those of the page");

@@ -85,7 +85,7 @@ fn a_hook_has_only_what_was_given() {
                     .registry()
                     .register(Hook::from_json(&entry).unwrap());
                 let outcome = executor.execute(&HookEvent::user_interrupt(), FireOptions::new());
-                let printed: Vec<&str> = outcome.results()[0].stdout.lines().collect();
+                let printed: Vec<&str> = outcome.results()[0].stdout().lines().collect();
                 let has = |line: &str| printed.contains(&line);
                 let path = format!("PATH={}:/usr/bin:/bin", own.display());
                 assert!(has(&path) && has("LC_NAME=de"), "{entry} {printed:?}");
@@ -117,7 +117,7 @@ fn a_program_is_looked_up_in_the_path_that_was_given() {
             let printed: Vec<_> = outcome
                 .results()
                 .iter()
-                .map(|result| result.stdout.trim())
+                .map(|result| result.stdout().trim())
                 .collect();
             assert_eq!(printed, ["own", "own", "own"]);
         },

@@ -302,7 +302,7 @@ impl Running<Turn> {
     /// let turn = session.prompt("explore").begin()?;
     /// let subagent = turn.subagent_with_id("explorer", "explorer-2").begin()?;
     /// let read = subagent.lifecycle().tool("read", "notes.txt").run(|_| Ok::<_, String>("text"))?;
-    /// assert_eq!(read.before.results()[0].stdout, "explorer explorer-2\n");
+    /// assert_eq!(read.before.results()[0].stdout(), "explorer explorer-2\n");
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

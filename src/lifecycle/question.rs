@@ -36,7 +36,7 @@ impl fmt::Display for Question<'_> {
         // A hook may ask twice: when a permission is checked, and when the user is asked for it.
         let mut asked = Vec::new();
         for result in self.asking() {
-            let question = (result.hook.shown_label(), result.reason());
+            let question = (result.hook().shown_label(), result.reason());
             if !asked.contains(&question) {
                 asked.push(question);
             }

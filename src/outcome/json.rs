@@ -96,7 +96,7 @@ impl Serialize for HookResult {
         fields.serialize_field("stdout", &self.stdout)?;
         fields.serialize_field("stderr", &self.stderr)?;
         fields.serialize_field("duration", &self.duration.as_secs_f64())?;
-        fields.serialize_field("timed_out", &self.timed_out)?;
+        fields.serialize_field("timed_out", &self.timed_out())?;
         fields.serialize_field("error", &self.error)?;
         fields.serialize_field("failure", &self.failure)?;
         fields.serialize_field("residency", &self.residency())?;

@@ -25,30 +25,17 @@ const CHANGES_INPUT: &str =
 /// The result of one hook.
 ///
 /// The [decision](HookResult::decision) follows from the hook's end, its answer and its policy, and is set when the result
-/// is created. A test of a host creates results with [`new`](HookResult::new) and [`failing`](HookResult::failing). A
-/// failure, a timeout or an exit code that it sets afterwards blocks, regardless of the policy; other fields change no
-/// decision.
+/// is created. A test of a host creates results with [`new`](HookResult::new) and [`failing`](HookResult::failing).
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct HookResult {
-    /// The hook.
-    pub hook: Arc<Hook>,
-    /// The exit code of the hook's process; 128 + n if signal n ended it; -1 if there is none, because it could not start,
-    /// timed out or was cancelled.
-    pub exit_code: i32,
-    /// The hook's standard output as text. Invalid UTF-8 is replaced. If it was longer than the executor's limit, a note
-    /// replaces the middle.
-    pub stdout: String,
-    /// The hook's standard error, in the same form.
-    pub stderr: String,
-    /// The time from just before the hook's start to its end, without time in the queue.
-    pub duration: Duration,
-    /// True if the hook was killed at its deadline.
-    pub timed_out: bool,
-    /// The description of the failure, or a note that the user declined.
-    pub error: Option<String>,
-    /// The kind of the failure; none if the hook did not fail.
-    pub failure: Option<FailureKind>,
+    pub(super) hook: Arc<Hook>,
+    pub(super) exit_code: i32,
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+    pub(super) duration: Duration,
+    pub(super) error: Option<String>,
+    pub(super) failure: Option<FailureKind>,
     end: End,
     pub(crate) trail: Trail,
     /// The answer, boxed since most hooks do not answer.
@@ -86,7 +73,7 @@ impl HookResult {
     ///
     /// let hook = Hook::new("tool:pre_execute", "./guard.sh")?;
     /// let result = HookResult::failing(hook, FailureKind::TimedOut, "timed out after 30s");
-    /// assert!(result.timed_out && !result.should_continue());
+    /// assert!(result.timed_out() && !result.should_continue());
     /// assert_eq!(result.reason(), Some("timed out after 30s"));
     /// # Ok::<(), forge_hooks::HookError>(())
     /// ```
@@ -124,7 +111,6 @@ impl HookResult {
             stdout: String::new(),
             stderr: String::new(),
             duration: Duration::ZERO,
-            timed_out: failure == Some(FailureKind::TimedOut),
             error,
             failure,
             end,
@@ -140,6 +126,17 @@ impl HookResult {
             shown_reason: None,
         };
         result.with_reading(Reading::default())
+    }
+
+    /// Sets what the process has written, and how long it took.
+    pub(crate) fn with_outputs(
+        mut self,
+        stdout: String,
+        stderr: String,
+        duration: Duration,
+    ) -> Self {
+        (self.stdout, self.stderr, self.duration) = (stdout, stderr, duration);
+        self
     }
 
     /// Replaces the protocol's reading of the hook's end.
@@ -185,12 +182,62 @@ impl HookResult {
         self
     }
 
+    /// Returns the hook.
+    #[must_use]
+    pub fn hook(&self) -> &Arc<Hook> {
+        &self.hook
+    }
+
+    /// Returns the exit code of the hook's process; 128 + n if signal n ended it; -1 if there is none, because it could not start,
+    /// timed out or was cancelled.
+    #[must_use]
+    pub fn exit_code(&self) -> i32 {
+        self.exit_code
+    }
+
+    /// Returns the hook's standard output as text. Invalid UTF-8 is replaced. If it was longer than the executor's limit, a note
+    /// replaces the middle.
+    #[must_use]
+    pub fn stdout(&self) -> &str {
+        &self.stdout
+    }
+
+    /// Returns the hook's standard error, in the same form.
+    #[must_use]
+    pub fn stderr(&self) -> &str {
+        &self.stderr
+    }
+
+    /// Returns the time from just before the hook's start to its end, without time in the queue.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        self.duration
+    }
+
+    /// Returns whether the hook was killed at its deadline.
+    #[must_use]
+    pub fn timed_out(&self) -> bool {
+        self.failure == Some(FailureKind::TimedOut)
+    }
+
+    /// Returns the description of the failure, or a note that the user declined.
+    #[must_use]
+    pub fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    /// Returns the kind of the failure; none if the hook did not fail.
+    #[must_use]
+    pub fn failure(&self) -> Option<FailureKind> {
+        self.failure
+    }
+
     /// Returns whether the hook ended with exit code 0, nothing failed, and it lets the operation
     /// [continue](HookResult::should_continue). It is therefore false for a hook that answers `block` or exits with 1. It is
     /// also false for a hook whose failure is ignored, although the operation continues.
     #[must_use]
     pub fn success(&self) -> bool {
-        let has_failed = self.exit_code != 0 || self.timed_out || self.failure.is_some();
+        let has_failed = self.exit_code != 0 || self.failure.is_some();
         !has_failed && self.should_continue()
     }
 
@@ -218,7 +265,7 @@ impl HookResult {
     /// output.decision = Some(Decision::Block);
     /// output.reason = Some("not on a Friday".into());
     /// let result = HookResult::new(Hook::new("tool:pre_execute", "./guard.sh")?, 0).with_output(output);
-    /// assert!(result.failure.is_none() && !result.should_continue());
+    /// assert!(result.failure().is_none() && !result.should_continue());
     /// assert_eq!(result.reason(), Some("not on a Friday"));
     /// # Ok::<(), forge_hooks::HookError>(())
     /// ```
@@ -407,13 +454,7 @@ impl HookResult {
 
     /// Returns the verdict. A failure that a host's test has set blocks.
     pub(super) fn verdict(&self) -> Verdict {
-        let is_other_code = self.exit_code != 0 && self.exit_code != self.end.exit_code();
-        let is_failure = self.failure.is_some() || self.timed_out || is_other_code;
-        if is_failure && self.verdict != Verdict::Forgiven && self.would().is_none() {
-            Verdict::Blocks
-        } else {
-            self.verdict
-        }
+        self.verdict
     }
 
     /// Returns the decision that would count if the hook were [enforced](Hook::with_enforce). None if the hook is enforced,
@@ -480,10 +521,8 @@ impl HookResult {
     /// Returns the hook's answer, if its changes count: the hook has not failed, or its answer counts regardless of the exit
     /// code.
     pub(crate) fn counted_output(&self) -> Option<&HookOutput> {
-        let has_failed = self.failure.is_some() || self.timed_out || self.exit_counts;
-        let is_other_code = self.exit_code != self.end.exit_code();
-        self.enforced_output()
-            .filter(|_| !has_failed && !is_other_code)
+        let has_failed = self.failure.is_some() || self.exit_counts;
+        self.enforced_output().filter(|_| !has_failed)
     }
 
     /// Returns the new values of the event's input, and whether they are the whole input.

@@ -80,8 +80,8 @@ pub(super) fn result_of(hook: &Arc<Hook>, ran: Ran, timeout: Duration) -> HookRe
     {
         failure.message += ENDED_BY_FILTER;
     }
-    let mut result = HookResult::of(Arc::clone(hook), end, failure);
-    (result.stdout, result.stderr, result.duration) = (stdout, stderr, finished.duration);
+    let result = HookResult::of(Arc::clone(hook), end, failure);
+    let mut result = result.with_outputs(stdout, stderr, finished.duration);
     result.trail = Trail {
         pid: finished.pid,
         residency: ran.residency,

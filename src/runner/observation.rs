@@ -227,7 +227,7 @@ impl Observe for Channel {
 /// Returns the approximate memory of an observation.
 fn size(observation: &Observation) -> usize {
     let of_event = |event: &HookEvent| event.data.values().map(size_of).sum::<usize>();
-    let of_result = |result: &HookResult| result.stdout.len() + result.stderr.len() + FIXED;
+    let of_result = |result: &HookResult| result.stdout().len() + result.stderr().len() + FIXED;
     FIXED
         + match observation {
             Observation::Started(run) | Observation::Dropped(run, _) => of_event(&run.event),

@@ -91,7 +91,7 @@ impl Reporter {
     /// Returns the reason of a result as it is shown, with its secrets masked; None if the result has this text.
     pub(crate) fn shown_reason(&self, result: &HookResult) -> Option<String> {
         let reason = result.unmasked_reason()?;
-        let masked = match result.hook.masked(&self.redactor, &reason) {
+        let masked = match result.hook().masked(&self.redactor, &reason) {
             Cow::Owned(masked) if masked != reason => Some(masked),
             _ => None,
         };
@@ -111,10 +111,10 @@ impl Reporter {
     }
 
     pub(crate) fn end(&self, result: &HookResult, event_type: &EventType, can_block: bool) {
-        let hook = &result.hook;
+        let hook = &result.hook();
         let outputs = [
-            (Level::Trace, "stdout", result.stdout.trim_end()),
-            (Level::Warn, "stderr", result.stderr.trim_end()),
+            (Level::Trace, "stdout", result.stdout().trim_end()),
+            (Level::Warn, "stderr", result.stderr().trim_end()),
         ];
         for (level, name, text) in outputs {
             if !text.is_empty() {
@@ -123,11 +123,11 @@ impl Reporter {
                 });
             }
         }
-        let (code, duration) = (result.exit_code, result.duration);
+        let (code, duration) = (result.exit_code(), result.duration());
         self.log(Level::Debug, hook, || {
             format!(" ended with exit code {code} after {duration:?}")
         });
-        if let Some(failure) = result.failure {
+        if let Some(failure) = result.failure() {
             self.failure(result, failure, event_type);
         } else if can_block && result.decision() == Decision::Block {
             // A hook that blocks by failing is logged as a failure.
@@ -142,7 +142,7 @@ impl Reporter {
     }
 
     fn failure(&self, result: &HookResult, failure: FailureKind, event_type: &EventType) {
-        let hook = &result.hook;
+        let hook = &result.hook();
         let level = match failure {
             FailureKind::Exit | FailureKind::Cancelled => Level::Warn,
             _ => Level::Error,
@@ -150,7 +150,7 @@ impl Reporter {
         self.log(level, hook, || {
             let place = hook.source().map(|source| format!(" of {source}"));
             let place = printable(&place.unwrap_or_default());
-            let error = self.masked_display(hook, result.error.as_deref().unwrap_or_default());
+            let error = self.masked_display(hook, result.error().unwrap_or_default());
             format!("{place} failed on {event_type}: {error}")
         });
     }

@@ -88,7 +88,7 @@ impl Runner {
         if result.should_continue() {
             return reason;
         }
-        let hook = &result.hook;
+        let hook = &result.hook();
         let met = || hook.met_note().filter(|_| result.reason().is_none());
         let note = hook
             .untested_note()
@@ -166,13 +166,13 @@ impl Runner {
     ) -> HookResult {
         let mut result = result.handled(firing.handles);
         if let Some(mut reading) = reading {
-            let (hook, event) = (&result.hook, &firing.event);
+            let (hook, event) = (&result.hook(), &firing.event);
             limit(&mut reading, event, |word| hook.check_may(word));
             result = result.with_reading(reading);
         }
         result.mask_warnings(|hook, warning| self.reporter.without_secrets(hook, warning));
         for diagnostic in result.diagnostics() {
-            self.reporter.diagnose_once(&result.hook, diagnostic);
+            self.reporter.diagnose_once(result.hook(), diagnostic);
         }
         result
     }
@@ -224,17 +224,17 @@ impl Runner {
     /// blocks or fails, it is added again at the next run.
     fn report_change(&self, result: &mut HookResult, name: &str) {
         let change = format!("its script `{name}` has changed since the hooks were loaded");
-        let change = self.reporter.without_secrets(&result.hook, &change);
-        let is_shown = result.failure.is_none() && result.should_continue();
+        let change = self.reporter.without_secrets(result.hook(), &change);
+        let is_shown = result.failure().is_none() && result.should_continue();
         if !is_shown {
-            self.reporter.diagnose_once(&result.hook, &change);
+            self.reporter.diagnose_once(result.hook(), &change);
             result.add_diagnostic(change);
         } else if result
-            .hook
+            .hook()
             .scripts()
             .is_some_and(|scripts| scripts.is_told())
         {
-            self.reporter.warn(&result.hook, &change);
+            self.reporter.warn(result.hook(), &change);
             result.add_user_warning(change);
         }
     }
@@ -315,10 +315,10 @@ impl Runner {
 /// Returns the end of a process as its protocol reads it.
 fn exit(result: &HookResult, gap: Option<usize>) -> Exit<'_> {
     Exit {
-        code: result.signal().is_none().then_some(result.exit_code),
-        stdout: &result.stdout,
+        code: result.signal().is_none().then_some(result.exit_code()),
+        stdout: result.stdout(),
         stdout_bytes: result.stdout_bytes(),
-        stderr: &result.stderr,
+        stderr: result.stderr(),
         gap,
     }
 }

@@ -118,7 +118,7 @@ impl EventNote {
             how: how_of(fired),
             decided,
             reason: reason.map(|reason| within(reason, LONGEST_TEXT).to_owned()),
-            by: by.map(|result| Arc::clone(&result.hook)),
+            by: by.map(|result| Arc::clone(result.hook())),
             hooks: fired.hooks.clone(),
             has_call: true,
             bytes: kept.bytes + FIXED,

@@ -46,11 +46,11 @@ impl Note {
         let goes_on = !result.stops_others(run.can_block);
         let is_cut = result.truncated() || result.output_held_open();
         let ended = vec![
-            ("duration", seconds(result.duration).into()),
+            ("duration", seconds(result.duration()).into()),
             ("pid", result.pid().into()),
-            ("exit_code", result.exit_code.into()),
+            ("exit_code", result.exit_code().into()),
             ("signal", result.signal().into()),
-            ("failure", result.failure.map(FailureKind::as_str).into()),
+            ("failure", result.failure().map(FailureKind::as_str).into()),
             ("decision", result.decision().as_str().into()),
             ("would", result.would().map(Decision::as_str).into()),
             ("can_block", run.can_block.into()),

@@ -63,8 +63,8 @@ fn check(ours: &Outcome, theirs: &Outcome, case: &str) {
         )
     };
     assert_eq!(follows(ours), follows(theirs), "{case}");
-    assert!(result.failure.is_none() && !result.started(), "{case}");
-    assert_eq!((result.exit_code, result.pid()), (0, None), "{case}");
+    assert!(result.failure().is_none() && !result.started(), "{case}");
+    assert_eq!((result.exit_code(), result.pid()), (0, None), "{case}");
     assert!(result.diagnostics().is_empty(), "{case}");
 }
 

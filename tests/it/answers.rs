@@ -13,11 +13,11 @@ use crate::support::{AND, World, blocking_event, decision, hook, meets};
 fn byte_order_marks_are_removed() {
     let world = World::new();
     let result = world.one(hook("*", "printf '\\357\\273\\277\\357\\273\\277hello'"));
-    assert_eq!(result.stdout, "hello");
+    assert_eq!(result.stdout(), "hello");
     assert_eq!(result.stdout_bytes(), "\u{FEFF}\u{FEFF}hello".as_bytes());
     let text = "\u{FEFF} \r\n{\"decision\": \"block\"}\r\n";
     let result = world.one(hook("*", &world.says(text)));
-    assert!(result.failure.is_none() && result.decision() == Decision::Block);
+    assert!(result.failure().is_none() && result.decision() == Decision::Block);
 }
 
 /// A wrapper has printed a word before the guard's answer: the user is told, also over JSON.
@@ -67,7 +67,11 @@ fn an_answer_in_utf_16_is_invalid() {
         big,
     ] {
         let result = World::new().one(hook("*", &format!("printf '{bytes}'")));
-        assert_eq!(result.failure, Some(FailureKind::InvalidAnswer), "{bytes}");
+        assert_eq!(
+            result.failure(),
+            Some(FailureKind::InvalidAnswer),
+            "{bytes}"
+        );
     }
 }
 
@@ -88,7 +92,7 @@ fn what_is_no_answer_is_text_or_invalid() {
         let result = world.one(hook("*", &world.says(text)));
         assert_eq!(result.should_continue(), why.is_empty(), "{text}");
         assert!(result.output().is_none());
-        let error = result.error.as_deref().unwrap_or_default();
+        let error = result.error().unwrap_or_default();
         assert!(error.contains(why), "{error}");
         assert_eq!(result.reason().unwrap_or_default(), error);
     }
@@ -124,7 +128,7 @@ fn the_reason_is_the_one_of_the_answer() {
         let command = format!("echo checking{AND}{says}{AND}exit {code}");
         let ignored = hook("*", &command).with_on_failure(FailurePolicy::Continue);
         let result = world.one(ignored);
-        assert_eq!(result.failure, Some(FailureKind::InvalidAnswer));
+        assert_eq!(result.failure(), Some(FailureKind::InvalidAnswer));
         assert!(!result.should_continue() && result.reason().unwrap().starts_with(begin));
         assert_eq!(
             result.diagnostics().len(),
@@ -143,8 +147,8 @@ fn an_answer_over_the_limit_blocks() {
         let world = World::with(|builder| builder.output_limit(limit));
         let result = world.one(hook("*", &world.says(text)));
         let failure = Some(FailureKind::InvalidAnswer);
-        assert_eq!(result.failure, failure, "with {limit} bytes");
-        let error = result.error.unwrap();
+        assert_eq!(result.failure(), failure, "with {limit} bytes");
+        let error = result.error().unwrap();
         assert!(
             error.contains("longer than the part of the output"),
             "{error}"
@@ -172,8 +176,8 @@ fn a_killed_hook_has_not_answered() {
     handle.cancel();
     let outcome = handle.wait();
     let result = &outcome.results()[0];
-    assert_eq!(result.failure, Some(FailureKind::Cancelled));
-    assert!(result.stdout.contains("hello") && result.output().is_none());
+    assert_eq!(result.failure(), Some(FailureKind::Cancelled));
+    assert!(result.stdout().contains("hello") && result.output().is_none());
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn every_error_can_travel_in_a_box() {
     }
     let error = guarded().unwrap_err();
     let blocked = error.downcast_ref::<HookBlockedError>().unwrap();
-    assert_eq!(blocked.result.exit_code, 1);
+    assert_eq!(blocked.result.exit_code(), 1);
     assert_eq!(
         error.to_string(),
         "blocked by hook `./guard.sh`: exited with code 1"
@@ -138,15 +138,14 @@ fn errors_do_not_repeat_their_source() {
 }
 
 #[test]
-fn a_result_can_be_changed_in_tests() {
+fn a_result_can_be_made_in_tests() {
     let own = Arc::new(hook("session:*", "true").with_name("greeter"));
-    let mut result = HookResult::new(Arc::clone(&own), 0);
-    result.stderr = "note".to_owned();
-    assert!(Arc::ptr_eq(&result.hook, &own));
+    let result = HookResult::new(Arc::clone(&own), 0).with_stderr("note");
+    assert!(Arc::ptr_eq(result.hook(), &own));
     assert_eq!(result.clone(), result);
     let bytes = (result.stdout_bytes(), result.stderr_bytes());
     assert_eq!(bytes, (&b""[..], &b"note"[..]));
-    result.stdout = "token=hunter2".to_owned();
+    let result = result.with_stdout("token=hunter2");
     let debug = format!("{result:?}");
     assert!(debug.contains("greeter"), "{debug}");
     assert!(!debug.contains("hunter2"), "{debug}");

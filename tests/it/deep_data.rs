@@ -38,9 +38,9 @@ const ALL: FireOptions = FireOptions::new().stop_on_failure(false);
 fn all_too_large(results: &[HookResult]) {
     assert_eq!(results.len(), 2);
     for result in results {
-        assert_eq!(result.failure, Some(FailureKind::EventTooLarge));
+        assert_eq!(result.failure(), Some(FailureKind::EventTooLarge));
         assert!(!result.started());
-        let error = result.error.as_deref().unwrap();
+        let error = result.error().unwrap();
         assert!(error.contains("nested deeper than 128 levels"), "{error}");
     }
 }
@@ -108,8 +108,8 @@ fn data_of_128_levels_reaches_the_hook() {
     world.hook("*", "echo given && cat");
     for event in [can_block(128), cannot_block(128)] {
         let result = world.fire(&event).remove(0);
-        assert_eq!(result.failure, None, "{result:?}");
-        let printed = result.stdout.lines().nth(1).unwrap();
+        assert_eq!(result.failure(), None, "{result:?}");
+        let printed = result.stdout().lines().nth(1).unwrap();
         assert_eq!(printed, event.to_json());
         assert!(printed.contains("innermost"));
     }

@@ -61,7 +61,7 @@ fn check(outcome: &Outcome, would: &str, case: &str) {
     let observed = &outcome.results()[0];
     let decisions = (observed.would().map(Decision::as_str), observed.decision());
     assert_eq!(decisions, (Some(would), Decision::Allow), "{case}");
-    let is_told = !matches!(observed.failure, None | Some(FailureKind::Exit));
+    let is_told = !matches!(observed.failure(), None | Some(FailureKind::Exit));
     assert_eq!(!outcome.failures().is_empty(), is_told, "{case}");
 }
 
@@ -87,7 +87,7 @@ fn nothing_follows_from_a_hook_that_is_not_enforced() {
                 };
                 check(&outcome, would, &case);
                 let after = &outcome.results()[1];
-                assert_eq!((&*after.stderr, after.would()), ("ran\n", None), "{case}");
+                assert_eq!((after.stderr(), after.would()), ("ran\n", None), "{case}");
             }
         }
     }

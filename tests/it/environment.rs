@@ -124,8 +124,8 @@ mod in_a_process {
     #[track_caller]
     fn shown(world: &World, hook: Hook, event: &HookEvent) -> String {
         let result = world.run(hook, event);
-        assert!(result.success(), "{result:?}: {}", result.stderr);
-        result.stdout
+        assert!(result.success(), "{result:?}: {}", result.stderr());
+        result.stdout().to_owned()
     }
 
     #[test]
@@ -312,7 +312,7 @@ mod in_a_process {
         let event = HookEvent::llm_pre_request("m", 1).with_data("messages", messages);
         let guard = || hook("llm:pre_request", "wc -c");
         let result = world.run(guard(), &event);
-        assert_eq!(result.failure, Some(FailureKind::EventTooLarge));
+        assert_eq!(result.failure(), Some(FailureKind::EventTooLarge));
         let counted = shown(&world, guard().with_reads(Reads::Stdin), &event);
         assert!(counted.trim().parse::<usize>().unwrap() > 500_000);
     }
@@ -330,10 +330,10 @@ mod in_a_process {
 
         let event = HookEvent::user_prompt_submit("x".repeat(room + 1));
         let result = world.run(guard(), &event);
-        assert_eq!(result.failure, Some(FailureKind::EventTooLarge));
-        assert_eq!((result.exit_code, result.pid()), (-1, None));
+        assert_eq!(result.failure(), Some(FailureKind::EventTooLarge));
+        assert_eq!((result.exit_code(), result.pid()), (-1, None));
         assert!(!result.should_continue() && !world.path("ran").exists());
-        let error = result.error.unwrap();
+        let error = result.error().unwrap();
         assert!(error.starts_with("`FORGE_CONTENT` is too large"), "{error}");
         let has_size = error.contains(&(room + 1).to_string());
         assert!(
@@ -394,7 +394,7 @@ fn cmd_inserts_no_value_of_an_event() {
         };
         let world = World::with(|builder| builder.profile(profile));
         let result = world.one(hook("*", command).with_shell(Shell::Cmd));
-        let error = result.error.unwrap_or_default();
+        let error = result.error().unwrap_or_default();
         let refused = format!(
             "`cmd` would execute the value of `%{variable}%` as code: write `!{variable}!` instead"
         );

@@ -52,7 +52,7 @@ fn every_way_to_fire_runs_the_hooks() {
         hooks.clone().submit(event.clone()).wait(),
         hooks.submit_with(event.clone(), options).wait(),
     ] {
-        assert_eq!(outcome.results()[0].exit_code, 3);
+        assert_eq!(outcome.results()[0].exit_code(), 3);
     }
     let tool = hooks.lifecycle().tool("bash", "ls");
     assert!(tool.run(|_| Ok::<_, String>("")).is_err());
@@ -150,7 +150,7 @@ fn an_event_that_only_notifies_blocks_nothing() {
     for (name, can_block) in [("save:done", false), ("save:begins", true)] {
         let outcome = hooks.execute_with(&custom(name), options.clone());
         assert_eq!(outcome.can_block(), can_block);
-        let failure = outcome.results()[1].failure;
+        let failure = outcome.results()[1].failure();
         assert_eq!(failure, Some(FailureKind::InvalidAnswer));
         let submitted = hooks.submit(custom(name)).wait();
         let allowed = [outcome, submitted].map(|outcome| outcome.allowed());

@@ -23,7 +23,7 @@ fn hooks_work(expected: impl Fn(&HookResult, i32) -> bool) {
         assert!(expected(&result, code), "{command}: {result:?}");
     }
     let result = world.one(hook("*", LONG).with_timeout(Duration::from_millis(50)));
-    assert!(result.timed_out, "{result:?}");
+    assert!(result.timed_out(), "{result:?}");
     let took = start.elapsed();
     assert!(took < PATIENCE / 2, "{took:?}");
     let handle = world.submit(blocking_event());
@@ -32,13 +32,13 @@ fn hooks_work(expected: impl Fn(&HookResult, i32) -> bool) {
 }
 
 fn as_usual(result: &HookResult, code: i32) -> bool {
-    result.exit_code == code && result.failure.is_none() == (code == 0)
+    result.exit_code() == code && result.failure().is_none() == (code == 0)
 }
 
 /// The code, or a failure that says that it is lost, and blocks.
 fn true_or_lost(result: &HookResult, code: i32) -> bool {
-    let lost = result.failure == Some(FailureKind::StatusLost);
-    as_usual(result, code) || (lost && result.exit_code == -1 && !result.should_continue())
+    let lost = result.failure() == Some(FailureKind::StatusLost);
+    as_usual(result, code) || (lost && result.exit_code() == -1 && !result.should_continue())
 }
 
 fn set_handler(signal: i32, handler: libc::sighandler_t) {
@@ -75,7 +75,7 @@ fn hooks_find_sigchld_as_a_shell_leaves_it() {
         let world = World::new();
         let plain = hook("*", "/bin/grep SigIgn /proc/self/status");
         let in_shell = plain.clone().with_shell(Shell::Sh);
-        assert_eq!(world.one(plain).stdout, world.one(in_shell).stdout);
+        assert_eq!(world.one(plain).stdout(), world.one(in_shell).stdout());
     }
 }
 

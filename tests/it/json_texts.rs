@@ -16,7 +16,7 @@ fn an_answer_is_read() {
             hook("*", &world.says(&format!("{before}{ANSWER}"))),
             &blocking_event(),
         );
-        assert_eq!(result.failure, None, "{result:?}");
+        assert_eq!(result.failure(), None, "{result:?}");
         assert_eq!(result.decision(), Decision::Block);
         assert_eq!(result.reason(), Some("no \u{FFFD}"));
     }
@@ -29,7 +29,7 @@ fn an_answer_among_text_is_still_invalid() {
         hook("*", &world.says(&format!("log\n{ANSWER}"))),
         &blocking_event(),
     );
-    let error = result.error.as_deref().unwrap_or_default();
+    let error = result.error().unwrap_or_default();
     assert!(
         error.contains("found `decision` (line 2, column"),
         "{result:?}"
@@ -45,7 +45,7 @@ fn an_answer_of_a_kept_process_is_read() {
         printf '\357\273\277{"id":"%s","decision":"block","reason":"no \\ud83d"}\n' "${id%%\"*}"
     done"#;
     let result = world.run(hook("*", program).with_resident(), &blocking_event());
-    assert_eq!(result.failure, None, "{result:?}");
+    assert_eq!(result.failure(), None, "{result:?}");
     assert_eq!(result.reason(), Some("no \u{FFFD}"));
 }
 

@@ -22,8 +22,12 @@ fn limit(resource: Resource, soft: Option<u64>) -> Option<u64> {
 
 /// A failure in the words of the system, that blocks.
 fn could_not_start(result: &HookResult, words: &str) {
-    assert_eq!(result.failure, Some(FailureKind::NotStarted), "{result:?}");
-    let error = result.error.as_deref().unwrap();
+    assert_eq!(
+        result.failure(),
+        Some(FailureKind::NotStarted),
+        "{result:?}"
+    );
+    let error = result.error().unwrap();
     assert!(
         error.contains(words) && !result.should_continue(),
         "{error}"
@@ -102,8 +106,8 @@ fn reading_the_terminal_is_an_error() {
     assert!(terminal, "`script` has given it a terminal");
     let reader = hook("*", "read -r line </dev/tty").with_timeout(Duration::from_secs(1));
     let result = World::new().one(reader);
-    assert!(result.timed_out);
-    let error = result.error.unwrap();
+    assert!(result.timed_out());
+    let error = result.error().unwrap();
     let beginning = "timed out after 1s, stopped by a signal: ";
     assert!(error.starts_with(beginning), "{error}");
 }
@@ -119,7 +123,8 @@ fn another_stop_is_no_use_of_the_terminal() {
         ("sleep 60", ""),
     ] {
         let stopping = hook("*", command).with_timeout(Duration::from_secs(2));
-        let error = World::new().one(stopping).error.unwrap();
+        let result = World::new().one(stopping);
+        let error = result.error().unwrap();
         let expected = match expected {
             "" => "timed out after 2s".to_owned(),
             expected => format!("timed out after 2s, {expected}"),

@@ -236,7 +236,7 @@ fn the_host_chooses_what_is_masked() {
         (World::new(), "password=hidden-as-the-night", false),
     ] {
         let result = world.one(hook("*", &format!("echo {text}")));
-        assert!(result.stdout.contains(text), "it was written");
+        assert!(result.stdout().contains(text), "it was written");
         assert_eq!(!reported(text).is_empty(), is_open);
     }
 }

@@ -180,7 +180,7 @@ fn examples_do_what_their_heading_says() {
             };
             let result = world.run(example.hook_of_entry(&world), &event);
             let place = example.place();
-            let printed = (result.exit_code, &*result.stderr);
+            let printed = (result.exit_code(), result.stderr());
             assert_eq!(printed, (exit_code, stderr), "{place}");
             assert_eq!(json!(result.output()), answer, "{place}");
         }
@@ -200,7 +200,7 @@ fn examples_fail_on_unreadable_events() {
             let event = HookEvent::tool_pre_execute("bash", args);
             let result = world.fire(&event).remove(0);
             let place = example.place();
-            assert!(!result.should_continue(), "{place}: {}", result.stdout);
+            assert!(!result.should_continue(), "{place}: {}", result.stdout());
         }
     }
 }

@@ -47,7 +47,7 @@ fn the_searches_of_the_trace_page_work() {
         world.write("hooks.jsonl", &lines);
         let result = world.run(hook("*", &search.code), &event(""));
         assert!(result.success(), "{}: {result:?}", search.code);
-        printed.push(result.stdout);
+        printed.push(result.stdout().to_owned());
     }
     assert_eq!(printed.len(), 3);
     assert!(printed[0].contains("sudo is not allowed"), "{printed:?}");

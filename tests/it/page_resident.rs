@@ -56,7 +56,7 @@ fn does_as_it_says(example: &Example, world: &World, way: Option<Residency>) {
         };
         let result = fire(world, json!(command));
         let place = format!("{}: {command:.80}", example.place());
-        assert!(result.failure.is_none(), "{place}: {result:?}");
+        assert!(result.failure().is_none(), "{place}: {result:?}");
         assert_eq!(result.should_continue(), !blocks, "{place}");
         assert_eq!(result.residency(), way, "{place}");
         assert!(result.diagnostics().is_empty(), "{place}: {result:?}");
@@ -65,7 +65,10 @@ fn does_as_it_says(example: &Example, world: &World, way: Option<Residency>) {
         return;
     }
     let result = fire(world, json!(5));
-    assert!(!result.should_continue() && !result.timed_out, "{result:?}");
+    assert!(
+        !result.should_continue() && !result.timed_out(),
+        "{result:?}"
+    );
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn check(outcome: &Outcome, case: &str) {
         let adds = said.additional_context.is_some() || said.feedback.is_some();
         let changes = said.updated_input.is_some() || said.updated_output.is_some();
         let is_silent = !adds && !changes && said.decision != Some(Decision::Allow);
-        assert!(is_silent, "{case}: {said:?} of {:?}", result.stdout);
+        assert!(is_silent, "{case}: {said:?} of {:?}", result.stdout());
     }
     let changes = (outcome.updated_input(), outcome.additional_context());
     assert_eq!(changes, (None, None), "{case}");

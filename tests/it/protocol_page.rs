@@ -215,7 +215,7 @@ fn the_page_says_which_output_is_an_answer() {
         let output = output.replace('⏎', "\n").replace('␛', "\u{1B}");
         let says = world.says(&output.replace('␀', "\0"));
         let result = world.one(Hook::new("*", format!("{says}; exit {code}")).unwrap());
-        let follows = if result.failure == Some(FailureKind::InvalidAnswer) {
+        let follows = if result.failure() == Some(FailureKind::InvalidAnswer) {
             "invalid"
         } else if result.should_continue() {
             "continues"

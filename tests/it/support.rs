@@ -216,7 +216,10 @@ pub(crate) fn custom(name: &str) -> HookEvent {
 
 /// Returns the output of each hook, without the end of the line.
 pub(crate) fn printed(results: &[HookResult]) -> Vec<&str> {
-    results.iter().map(|result| result.stdout.trim()).collect()
+    results
+        .iter()
+        .map(|result| result.stdout().trim())
+        .collect()
 }
 
 /// The time that a test waits for an expected event. It is long enough for any machine, so an event that comes later

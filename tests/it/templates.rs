@@ -124,7 +124,7 @@ mod at_work {
         ] {
             let log = template("log_all").with_env("HOME", home.to_str().unwrap());
             let result = world.run(log, &event);
-            assert!(result.success(), "{}", result.stderr);
+            assert!(result.success(), "{}", result.stderr());
         }
         let written = std::fs::read_to_string(home.join(".src/forge/events.log")).unwrap();
         let lines = written.lines().map(|line| line.split_once("] ").unwrap());
@@ -169,7 +169,7 @@ mod at_work {
                     true => "Blocked: the text has a private key\n",
                     false => "",
                 };
-                assert_eq!(result.stdout, expected, "{result:?}");
+                assert_eq!(result.stdout(), expected, "{result:?}");
                 assert_eq!(result.should_continue(), !is_blocked);
             }
         }
@@ -205,7 +205,7 @@ mod at_work {
         for command in blocked {
             let results = world.fire(&bash(command));
             assert_eq!(results[0].reason(), Some("Blocked: sudo is not allowed"), "{command}");
-            assert_eq!((results[0].exit_code, results[0].should_continue()), (1, false), "{command}");
+            assert_eq!((results[0].exit_code(), results[0].should_continue()), (1, false), "{command}");
         }
         for command in passes {
             assert!(world.fire(&bash(command)).is_empty(), "{command}");
@@ -245,7 +245,7 @@ mod at_work {
         let world = repository();
         world.write("a b/new file", "1");
         let result = commit(&world);
-        assert!(result.success(), "{}", result.stderr);
+        assert!(result.success(), "{}", result.stderr());
         assert_eq!(world.git(&["log", "--format=%s"]), "Auto-save: write\n");
         assert_eq!(world.git(&["status", "--porcelain"]), "");
         assert!(commit(&world).success());
@@ -253,7 +253,7 @@ mod at_work {
         world.write("a b/new file", "2");
         let tool = "edit \"$(touch forged)\" `x`; 'it'";
         let result = world.run(auto_commit(&world), &written(tool));
-        assert!(result.success(), "{}", result.stderr);
+        assert!(result.success(), "{}", result.stderr());
         let message = world.git(&["log", "-1", "--format=%s"]);
         assert_eq!(message, format!("Auto-save: {tool}\n"));
         assert_eq!(world.commits(), 2);
@@ -265,7 +265,7 @@ mod at_work {
         let world = World::new();
         world.write("file", "1");
         let result = commit(&world);
-        assert!(result.success() && result.stdout.is_empty() && result.stderr.is_empty());
+        assert!(result.success() && result.stdout().is_empty() && result.stderr().is_empty());
         assert!(!world.path(".git").exists());
     }
 
@@ -300,9 +300,14 @@ mod at_work {
                 }
             }
             let result = world.run(hook, &written("write"));
-            assert_eq!(result.failure, Some(FailureKind::Exit), "{}", result.stderr);
+            assert_eq!(
+                result.failure(),
+                Some(FailureKind::Exit),
+                "{}",
+                result.stderr()
+            );
             assert!(result.should_continue(), "{refusal}");
-            assert!(result.stderr.contains(words), "{}", result.stderr);
+            assert!(result.stderr().contains(words), "{}", result.stderr());
             let _ = std::fs::remove_file(world.path(".git/index.lock"));
             assert_eq!(world.commits(), 0, "{refusal}");
         }
@@ -326,7 +331,7 @@ mod at_work {
         }
         let notify = template("notify_session_start").with_env("PATH", "/nonexistent");
         let result = World::new().run(notify, &HookEvent::session_start("s"));
-        assert_eq!(result.failure, Some(FailureKind::NotFound));
+        assert_eq!(result.failure(), Some(FailureKind::NotFound));
         assert!(result.should_continue(), "without a desktop");
     }
 }

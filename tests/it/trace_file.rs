@@ -200,7 +200,7 @@ fn a_full_disk_never_affects_a_hook() {
     world.hook("*", "echo printed");
     for number in 1..=3 {
         let outcome = world.outcome(&blocking_event());
-        assert!(outcome.allowed() && outcome.results()[0].stdout == "printed\n");
+        assert!(outcome.allowed() && outcome.results()[0].stdout() == "printed\n");
         flush(&trace);
         assert_eq!(trace.lost(), number);
     }

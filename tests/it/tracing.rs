@@ -127,7 +127,7 @@ fn a_line_has_every_field_of_a_run() {
     let time = line["time"].as_f64().unwrap();
     assert!((event.timestamp..=now.as_secs_f64()).contains(&time));
     let duration = line["duration"].as_f64().unwrap();
-    assert!((duration - outcome.results()[0].duration.as_secs_f64()).abs() < 1e-5);
+    assert!((duration - outcome.results()[0].duration().as_secs_f64()).abs() < 1e-5);
 }
 
 #[test]

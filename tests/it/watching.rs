@@ -275,7 +275,7 @@ fn an_approval_and_its_loss_take_effect_by_themselves() {
     let policy = TrustPolicy::Approved(config(&world).trust_store().unwrap());
     let watcher = watch_with(&world, &config(&world), policy);
     assert!(is_left_out(&world));
-    let runs = || !is_left_out(&world) && one(&world).stdout.trim() == "ran";
+    let runs = || !is_left_out(&world) && one(&world).stdout().trim() == "ran";
     // Also while its own file or the user's is broken, and the last good hooks stay.
     for file in [FORGE, PROJECT] {
         let store = approve(&world);

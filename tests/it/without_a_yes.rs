@@ -514,7 +514,7 @@ fn a_blocked_change_has_what_hooks_have_said_before() {
     let blocked = hooks.tool("bash", json!({"n": 1})).run(never).unwrap_err();
     assert_eq!(
         blocked.to_string(),
-        format!("blocked by hook `{}`: no", blocked.result.hook.label())
+        format!("blocked by hook `{}`: no", blocked.result.hook().label())
     );
     assert_eq!(blocked.additional_context().as_deref(), Some("use make"));
     let expected = "hook `broken` failed on `tool:pre_execute`: exited with code 3\n";

@@ -122,11 +122,11 @@ impl<'a, 'io> Show<'a, 'io> {
         if !is_again {
             self.left = self.left.saturating_sub(1);
         }
-        self.spinner.remove(&result.hook);
-        if !result.hook.background() || self.is_concluded {
+        self.spinner.remove(result.hook());
+        if !result.hook().background() || self.is_concluded {
             self.print(|show| show.result(&result))?;
         }
-        if result.hook.background() {
+        if result.hook().background() {
             self.background.push(result);
         }
         Ok(())
@@ -158,24 +158,24 @@ impl<'a, 'io> Show<'a, 'io> {
     }
 
     fn result(&self, result: &HookResult) -> String {
-        let hook = &result.hook;
+        let hook = &result.hook();
         let (style, verdict) = verdict(result, self.can_block);
         let mut summary = style.paint(verdict);
         if hook.background() {
             summary.insert_str(0, "in the background, ");
         }
-        if let Some(error) = &result.error {
+        if let Some(error) = &result.error() {
             summary += &format!(", {}", printable(without_place(error, hook)));
         }
-        if result.failure.is_none() && result.should_continue() && result.exit_code != 0 {
-            summary += &format!(", exit code {}", result.exit_code);
+        if result.failure().is_none() && result.should_continue() && result.exit_code() != 0 {
+            summary += &format!(", exit code {}", result.exit_code());
         }
         if result.started() && hook.sandboxes().next().is_some() {
             summary += ", in a sandbox";
         }
         if result.started() {
             summary += result.residency().map_or("", residency);
-            summary += &format!(", {}", display(result.duration));
+            summary += &format!(", {}", display(result.duration()));
         }
         let mut text = headline(hook, summary);
         let output = result.output().cloned().unwrap_or_default();
@@ -183,8 +183,8 @@ impl<'a, 'io> Show<'a, 'io> {
             .env_file()
             .map(|file| String::from_utf8_lossy(file.bytes()).into());
         for (what, lines) in [
-            ("out", Some(result.stdout.clone())),
-            ("err", Some(result.stderr.clone())),
+            ("out", Some(result.stdout().to_owned())),
+            ("err", Some(result.stderr().to_owned())),
             ("reason", output.reason),
             ("why it ends the turn", output.stop_reason),
             ("for the user", output.system_message),
@@ -296,7 +296,7 @@ fn cut_for_model(outcome: &Outcome) -> Vec<String> {
 }
 
 fn objection(result: &HookResult, reason: &str, rest: &str) -> (Style, String) {
-    let by = printable(&title(&result.hook));
+    let by = printable(&title(result.hook()));
     let reason = printable_lines(reason.trim()).replace('\n', "\n  ");
     match result.decision() {
         Decision::Ask => {
@@ -319,10 +319,10 @@ fn without_place<'a>(reason: &'a str, hook: &Hook) -> &'a str {
 
 fn interruption(outcome: &Outcome) -> String {
     let is_ended =
-        |result: &&HookResult| result.started() && result.failure == Some(FailureKind::Cancelled);
+        |result: &&HookResult| result.started() && result.failure() == Some(FailureKind::Cancelled);
     let ended = outcome.results().iter().filter(is_ended);
     let names: Vec<_> = ended
-        .map(|result| printable(&title(&result.hook)))
+        .map(|result| printable(&title(result.hook())))
         .collect();
     match names.join(", ") {
         none if none.is_empty() => "interrupted".to_owned(),
@@ -340,10 +340,10 @@ fn verdict(result: &HookResult, can_block: bool) -> (Style, &'static str) {
             Decision::Allow => (Style::GOOD, "ok, is not enforced"),
         };
     }
-    match (result.failure.is_none(), result.should_continue()) {
+    match (result.failure().is_none(), result.should_continue()) {
         _ if result.decision() == Decision::Ask => (Style::WARNING, "asks"),
         (true, true) => (Style::GOOD, "ok"),
-        (false, true) if result.hook.background() => (Style::BAD, "failed"),
+        (false, true) if result.hook().background() => (Style::BAD, "failed"),
         (false, true) => (Style::WARNING, "failed, and lets the host continue"),
         (_, false) if can_block => (Style::BAD, "blocks"),
         (true, false) => (Style::BAD, "decides to block"),

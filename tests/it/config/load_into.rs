@@ -13,11 +13,11 @@ const PROJECT: &str = "project/.src/forge/hooks.json";
 #[track_caller]
 fn blocked(outcome: &Outcome, words: &str) {
     let result = outcome.blocked().expect("a result that blocks");
-    assert_eq!(result.failure, Some(FailureKind::Misconfigured));
-    assert_eq!((result.exit_code, result.pid()), (-1, None));
+    assert_eq!(result.failure(), Some(FailureKind::Misconfigured));
+    assert_eq!((result.exit_code(), result.pid()), (-1, None));
     let reason = outcome.reason().unwrap();
     assert!(reason.contains(words), "{reason}");
-    assert_eq!(result.hook.refusal(), Some(reason));
+    assert_eq!(result.hook().refusal(), Some(reason));
 }
 
 #[test]

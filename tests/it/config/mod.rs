@@ -126,7 +126,9 @@ fn a_projects_hooks_run_in_its_root() {
     world.registry().load_hooks(hooks);
     let project = world.path("project").canonicalize().unwrap();
     let results = world.fire(&HookEvent::user_interrupt());
-    let directories = results.iter().map(|result| Path::new(result.stdout.trim()));
+    let directories = results
+        .iter()
+        .map(|result| Path::new(result.stdout().trim()));
     let directories: Vec<_> = directories
         .map(|directory| directory.canonicalize().unwrap())
         .collect();

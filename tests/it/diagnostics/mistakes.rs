@@ -88,7 +88,7 @@ fn reasons_and_failures_mask_secrets() {
     assert_eq!(outcome.reason(), Some("refused: [redacted]"));
     let error = outcome.check().unwrap_err().to_string();
     assert!(!error.contains("hunter2"), "{error}");
-    assert!(outcome.results()[0].stdout.contains("hunter2"));
+    assert!(outcome.results()[0].stdout().contains("hunter2"));
     world.registry().clear();
     world.add(hook("fails").with_on_failure(FailurePolicy::Continue));
     let failures = world.outcome(&blocking_event()).failures().to_string();

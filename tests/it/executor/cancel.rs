@@ -18,7 +18,7 @@ use crate::support::{
 };
 
 fn cancelled(result: &HookResult) -> bool {
-    result.failure == Some(FailureKind::Cancelled) && !result.should_continue()
+    result.failure() == Some(FailureKind::Cancelled) && !result.should_continue()
 }
 
 #[test]
@@ -40,9 +40,9 @@ fn cancelling_ends_one_and_skips_the_rest() {
     };
     assert!(first.success() && first.started());
     assert!(cancelled(second) && second.started());
-    assert_eq!(second.error.as_deref(), Some("cancelled while it ran"));
+    assert_eq!(second.error(), Some("cancelled while it ran"));
     assert!(cancelled(third) && !third.started());
-    assert_eq!(third.error.as_deref(), Some("cancelled before its turn"));
+    assert_eq!(third.error(), Some("cancelled before its turn"));
     assert!(cancelled(fourth) && !fourth.started());
     assert!(!world.path("third").exists() && !world.path("fourth").exists());
 }

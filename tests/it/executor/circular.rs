@@ -32,7 +32,7 @@ fn a_host() {
     for result in world.fire(&custom(event)) {
         let log = std::env::var(LOG).unwrap();
         let log = OpenOptions::new().append(true).create(true).open(log);
-        writeln!(log.unwrap(), "{event} {:?}", result.failure).unwrap();
+        writeln!(log.unwrap(), "{event} {:?}", result.failure()).unwrap();
     }
 }
 
@@ -101,7 +101,7 @@ fn the_chain_has_one_name_that_hooks_cannot_change() {
     };
     // `cmd` leaves the name of a variable that is not set.
     let chain = |hook: Hook| {
-        let output = world.one(hook).stdout.replace("!ONE_HOOK_CHAIN!", "");
+        let output = world.one(hook).stdout().replace("!ONE_HOOK_CHAIN!", "");
         output.trim().to_owned()
     };
     let plain = chain(hook("*", show));

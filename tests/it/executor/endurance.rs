@@ -40,7 +40,7 @@ fn every_event_is_answered_exactly_once() {
             _ => world.submit(custom(name)).wait(),
         };
         assert_eq!(outcome.results().len(), hooks, "{outcome:?}");
-        assert_eq!(outcome.results()[hooks - 1].failure, last, "{outcome:?}");
+        assert_eq!(outcome.results()[hooks - 1].failure(), last, "{outcome:?}");
         answered.fetch_add(1, Ordering::Relaxed);
     };
     thread::scope(|scope| {

@@ -47,7 +47,7 @@ fn the_deadline_cuts_the_rest() {
         assert!(!outcome.allowed());
         let results = outcome.results().iter().filter(|result| result.started());
         let names: Vec<_> = results
-            .map(|result| result.hook.label().to_owned())
+            .map(|result| result.hook().label().to_owned())
             .collect();
         assert_eq!(names.join(" "), started);
     }
@@ -99,7 +99,7 @@ fn only_blocking_calls_work_afterwards() {
     assert!(Arc::ptr_eq(error.event(), &event));
     assert_eq!(notes.count("drop (shut_down)"), 2);
     let outcome = world.outcome(&blocking_event());
-    let code = outcome.results()[0].exit_code;
+    let code = outcome.results()[0].exit_code();
     assert_eq!(code, 3, "a guard is not switched off by this");
     assert_eq!(notes.count("drop (shut_down)"), 3);
     let again = world.executor.shutdown(LATER);
@@ -198,7 +198,7 @@ fn a_blocking_call_of_another_thread_is_waited_for_and_cut() {
         (ended, call.join().unwrap())
     });
     assert!(!ended && !outcome.allowed());
-    let failure = outcome.results()[0].failure;
+    let failure = outcome.results()[0].failure();
     assert_eq!(failure, Some(FailureKind::Cancelled));
     world.hook("a:*", "exit 0");
     let late = world.outcome(&custom("a:late"));

@@ -35,7 +35,7 @@ fn wait_timeout_can_be_repeated() {
     assert!(!handle.is_finished() && handle.try_wait().is_none());
     let _folder = world.drop_executor();
     let outcome = handle.wait_timeout(Duration::MAX).unwrap();
-    assert_eq!(outcome.results()[0].failure, Some(FailureKind::Cancelled));
+    assert_eq!(outcome.results()[0].failure(), Some(FailureKind::Cancelled));
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn results_come_as_they_are_there() {
     assert!(handle.wait_timeout(Duration::from_millis(1)).is_none());
     let results = handle.into_receiver();
     let first = results.recv_timeout(PATIENCE).unwrap();
-    assert_eq!(first.stdout.trim(), "1");
+    assert_eq!(first.stdout().trim(), "1");
     assert!(results.try_recv().is_err());
     world.write("go", "");
     assert!(results.recv().unwrap().success());
@@ -63,8 +63,8 @@ fn several_handles_are_waited_for_at_once() {
     let slow = world.submit(custom("slow:one")).into_receiver();
     let fast = world.submit(custom("fast:one")).into_receiver();
     let printed = crossbeam_channel::select! {
-        recv(slow) -> result => result.unwrap().stdout,
-        recv(fast) -> result => result.unwrap().stdout,
+        recv(slow) -> result => result.unwrap().stdout().to_owned(),
+        recv(fast) -> result => result.unwrap().stdout().to_owned(),
         default(PATIENCE) => panic!("nothing came"),
     };
     assert_eq!(printed.trim(), "fast");
@@ -91,7 +91,7 @@ fn time_in_the_queue_is_separate() {
     let outcome = second.wait();
     let result = &outcome.results()[0];
     assert!(result.queued() >= waited, "{result:?}");
-    assert!(result.queued() + result.duration <= start.elapsed());
+    assert!(result.queued() + result.duration() <= start.elapsed());
     assert!(first.wait().results()[0].queued() < result.queued());
     let blocking = world.outcome(&custom("second:one"));
     assert_eq!(blocking.results()[0].queued(), Duration::ZERO);
@@ -118,7 +118,7 @@ fn hooks_are_chosen_at_submission() {
     world.hook("*", "echo old");
     let handle = world.submit(blocking_event());
     world.registry().clear();
-    assert_eq!(handle.wait().results()[0].stdout.trim(), "old");
+    assert_eq!(handle.wait().results()[0].stdout().trim(), "old");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn events_use_all_threads_or_one() {
     world.hook("*", "echo hello");
     let handles = [(); 10].map(|()| world.submit(blocking_event()));
     for handle in handles {
-        assert_eq!(handle.wait().results()[0].stdout.trim(), "hello");
+        assert_eq!(handle.wait().results()[0].stdout().trim(), "hello");
     }
 }
 
@@ -198,7 +198,7 @@ fn dropping_the_executor_answers_all() {
         let outcome = handle.wait_timeout(PATIENCE);
         let outcome = outcome.expect("an answer");
         assert_eq!(outcome.results().len(), 2);
-        let cancelled = |result: &HookResult| result.failure == Some(FailureKind::Cancelled);
+        let cancelled = |result: &HookResult| result.failure() == Some(FailureKind::Cancelled);
         assert!(outcome.results().iter().all(cancelled), "{outcome:?}");
         assert!(!outcome.allowed());
     }

@@ -39,10 +39,10 @@ pub(crate) fn with_jq() -> Option<World> {
 #[track_caller]
 pub(crate) fn case(world: &World, hook: Hook, event: &HookEvent, code: i32, words: &str) {
     let result = world.run(hook, event);
-    let case = format!("{:.200}: {}", event.to_json(), result.stderr);
-    assert_eq!((result.exit_code, &*result.stdout), (code, ""), "{case}");
-    assert!(result.stderr.contains(words), "{words}: {case}");
-    assert_eq!(words.is_empty(), result.stderr.is_empty(), "{case}");
+    let case = format!("{:.200}: {}", event.to_json(), result.stderr());
+    assert_eq!((result.exit_code(), result.stdout()), (code, ""), "{case}");
+    assert!(result.stderr().contains(words), "{words}: {case}");
+    assert_eq!(words.is_empty(), result.stderr().is_empty(), "{case}");
 }
 
 /// A project with the hooks file and its scripts.

@@ -87,7 +87,7 @@ fn two_hooks_that_change_a_call() {
             (Ok(args), Ok(expected)) => assert_eq!(args, expected, "{first} | {second}"),
             (Err(blocked), Err([hook, behind])) => {
                 assert_eq!(blocked.result.decision(), Decision::Block);
-                assert_eq!(blocked.result.hook.label(), hook);
+                assert_eq!(blocked.result.hook().label(), hook);
                 let reason = blocked.result.reason().unwrap();
                 let advice = format!("put `{hook}` behind `{behind}`");
                 assert!(reason.contains(&advice), "{reason}");
@@ -271,5 +271,5 @@ fn a_change_that_another_hook_takes_back_blocks() {
     let claude = crate::support::hook_of(forge_hooks::compat::CLAUDE, "PreToolUse", "", &command);
     host.world.add(claude);
     let blocked = call(&host).unwrap_err();
-    assert_eq!(blocked.result.hook.label(), "boxes");
+    assert_eq!(blocked.result.hook().label(), "boxes");
 }

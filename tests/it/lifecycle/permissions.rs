@@ -77,7 +77,7 @@ fn a_hook_grants_if_it_may() {
     host.world.hook(CHECK, "exit 3");
     let denied = request().run(is_not_asked).unwrap_err();
     assert_eq!(denied.result.reason(), Some("exited with code 3"));
-    assert_eq!(denied.result.failure, Some(FailureKind::Exit));
+    assert_eq!(denied.result.failure(), Some(FailureKind::Exit));
     assert!(host.names().ends_with(" permission:denied"));
 }
 

@@ -20,7 +20,7 @@ fn ran(place: &Place) -> Vec<String> {
     let results = place.world.fire(&blocking_event());
     let commands = results
         .iter()
-        .map(|result| result.hook.command().to_string());
+        .map(|result| result.hook().command().to_string());
     commands.collect()
 }
 
@@ -88,7 +88,7 @@ fn an_approval_covers_scripts() {
         place.world.write(guard, "#!/bin/sh\nexit 2\n");
         let _ = place.load_approved();
         let outcome = place.world.outcome(&blocking_event());
-        let failure = outcome.results()[0].failure;
+        let failure = outcome.results()[0].failure();
         assert_eq!(failure, Some(FailureKind::ApprovalLost));
         assert!(!outcome.allowed());
     }
@@ -296,7 +296,7 @@ fn without_a_store_hooks_fail_with_their_agents() {
     assert_eq!(names, ["claude", "claude"]);
     let outcome = place.world.outcome(&blocking_event());
     assert_eq!(
-        outcome.blocked().unwrap().failure,
+        outcome.blocked().unwrap().failure(),
         Some(FailureKind::ApprovalLost)
     );
     // Nothing keeps an audit of the host from running.
@@ -304,7 +304,10 @@ fn without_a_store_hooks_fail_with_their_agents() {
     let results = place
         .world
         .fire(&HookEvent::tool_post_execute("bash", "ls", "done"));
-    let audited: Vec<_> = results.iter().map(|result| result.stdout.trim()).collect();
+    let audited: Vec<_> = results
+        .iter()
+        .map(|result| result.stdout().trim())
+        .collect();
     assert_eq!(audited, ["audited", ""]);
     // A hook that the user switches off stays off.
     place

@@ -75,7 +75,7 @@ fn an_event_that_is_too_deep_blocks() {
     let args = (0..200).fold(json!("x"), |inner, _| json!([inner]));
     let event = HookEvent::tool_pre_execute("bash", args);
     let outcome = fired(&event, &[guard("exit 2")]);
-    let failure = outcome.results()[0].failure;
+    let failure = outcome.results()[0].failure();
     assert_eq!(failure, Some(FailureKind::EventTooLarge));
     assert!(!outcome.allowed());
 }
@@ -94,7 +94,7 @@ fn a_strict_guard_must_be_understood() {
         let strict = guard(command).with_on_failure(FailurePolicy::Block);
         let outcome = before(&[strict]);
         assert!(!outcome.allowed(), "{command}");
-        assert!(outcome.results()[0].failure.is_some(), "{command}");
+        assert!(outcome.results()[0].failure().is_some(), "{command}");
     }
     for command in ["echo ok", r#"echo '{"systemMessage": "m"}'"#] {
         let strict = guard(command).with_on_failure(FailurePolicy::Block);
@@ -199,7 +199,7 @@ fn an_answer_beyond_the_limits_blocks_what_can_be_blocked() {
             let command = format!(r#"echo '{{"decision": "deny", "echo": {value}}}'"#);
             let outcome = fired(event, &[hook_of(agent, name, "", &command)]);
             assert_eq!(outcome.allowed(), allowed, "{agent} {name}: {outcome:?}");
-            let failure = outcome.results()[0].failure;
+            let failure = outcome.results()[0].failure();
             assert!(
                 !allowed || failure == Some(FailureKind::InvalidAnswer),
                 "{agent} {name}"

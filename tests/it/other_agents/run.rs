@@ -88,7 +88,7 @@ fn gemini_finds_its_own_variables() {
     let command = r#"test -n "$GEMINI_PROJECT_DIR" -a "$GEMINI_SESSION_ID" = s1 && exit 3"#;
     let hook = hook_of(GEMINI, "BeforeTool", "", command);
     let outcome = fired(&blocking_event().with_session_id("s1"), [hook]);
-    assert_eq!(outcome.results()[0].exit_code, 3);
+    assert_eq!(outcome.results()[0].exit_code(), 3);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_hook_runs_where_the_session_is() {
     assert!(fire(&guard, "sub").should_continue());
     // In another directory it would check other files.
     let result = fire(&guard, "missing");
-    assert_eq!(result.failure, Some(FailureKind::NoWorkingDir));
+    assert_eq!(result.failure(), Some(FailureKind::NoWorkingDir));
     let gone = world.path("missing");
     let why = format!("working directory `{}` does not exist", gone.display());
     assert_eq!(result.reason(), Some(&*why));
@@ -153,7 +153,7 @@ fn hooks_of_an_agent_run_in_order_after_ours() {
     world.hook("tool:pre_execute", "test ! -e a");
     let results = world.fire(&blocking_event());
     assert!(results.iter().all(|result| result.success()));
-    assert_eq!(results[0].hook.protocol_name(), "native");
+    assert_eq!(results[0].hook().protocol_name(), "native");
     assert_eq!(results.len(), 3);
 }
 
@@ -218,7 +218,7 @@ fn a_hook_that_withholds_runs_in_order() {
     let outcome = world.outcome(&event);
     let mut results = outcome.results().iter();
     assert!(
-        results.all(|result| !result.stdout.contains("secret")),
+        results.all(|result| !result.stdout().contains("secret")),
         "{outcome:?}"
     );
     assert_ne!(outcome.updated_output(), None);
@@ -249,7 +249,7 @@ fn cancelling_gives_every_hook_a_result() {
     let failures: Vec<_> = outcome
         .results()
         .iter()
-        .map(|result| result.failure)
+        .map(|result| result.failure())
         .collect();
     assert_eq!(failures, [Some(FailureKind::Cancelled); 2]);
 }

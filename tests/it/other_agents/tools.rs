@@ -63,7 +63,7 @@ fn a_guard_without_its_argument_blocks_if_strict() {
     let strict = |tools: OtherAgents| alias(tools).with_strict_guards();
     let outcome = fired(strict, &env_guard(), &json!({"path": ".env"}));
     let result = &outcome.results()[0];
-    assert_eq!(result.failure, Some(FailureKind::ArgumentsNotMapped));
+    assert_eq!(result.failure(), Some(FailureKind::ArgumentsNotMapped));
     assert!(!outcome.allowed() && !result.started());
     let strict = |tools: OtherAgents| mapped(tools).with_strict_guards();
     let args = json!({"path": "a.rs", "contents": "x"});
@@ -87,7 +87,7 @@ fn a_guard_whose_argument_is_no_text_says_so() {
     let _ = place.load_tools(place.tools().with_strict_guards());
     let outcome = place.world.outcome(&event);
     let result = &outcome.results()[0];
-    assert_eq!(result.failure, Some(FailureKind::ArgumentsNotMapped));
+    assert_eq!(result.failure(), Some(FailureKind::ArgumentsNotMapped));
     assert!(result.reason().unwrap().starts_with(expected), "{result:?}");
 }
 
@@ -101,7 +101,7 @@ fn two_arguments_of_one_name_block() {
         let failures: Vec<_> = outcome
             .results()
             .iter()
-            .map(|result| result.failure)
+            .map(|result| result.failure())
             .collect();
         assert_eq!(
             failures,

@@ -69,7 +69,9 @@ fn stops_of(executor: &HookExecutor, event: &HookEvent) -> Vec<String> {
     let results = outcome.results().iter();
     let stops =
         results.filter(|result| !result.should_continue() || result.decision() == Decision::Ask);
-    stops.map(|result| result.hook.label().to_owned()).collect()
+    stops
+        .map(|result| result.hook().label().to_owned())
+        .collect()
 }
 
 #[test]

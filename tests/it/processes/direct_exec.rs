@@ -155,24 +155,24 @@ fn check(root: &Path, case: Case) -> TestCaseResult {
     let event = blocking_event();
     let direct = run(root, hook.clone(), &event);
     let shell = run(root, hook.with_shell(Shell::Sh), &event);
-    prop_assert_eq!(direct.exit_code, shell.exit_code);
+    prop_assert_eq!(direct.exit_code(), shell.exit_code());
     if direct.signal().is_some() {
         // dash ends with an exit code of its own, and says so.
-        prop_assert!(shell.stderr.starts_with(&direct.stderr));
+        prop_assert!(shell.stderr().starts_with(direct.stderr()));
     } else {
-        prop_assert_eq!(&direct.stderr, &shell.stderr);
-        prop_assert_eq!(direct.failure, shell.failure);
+        prop_assert_eq!(&direct.stderr(), &shell.stderr());
+        prop_assert_eq!(direct.failure(), shell.failure());
         // Only without the shell, a missing interpreter is named.
-        if direct.failure != Some(FailureKind::NotFound) {
-            prop_assert_eq!(direct.error, shell.error);
+        if direct.failure() != Some(FailureKind::NotFound) {
+            prop_assert_eq!(direct.error(), shell.error());
         }
     }
     if command.ends_with("env -0") {
-        let (direct, shell) = (variables(&direct.stdout), variables(&shell.stdout));
+        let (direct, shell) = (variables(direct.stdout()), variables(shell.stdout()));
         let different: Vec<_> = direct.symmetric_difference(&shell).collect();
         prop_assert!(different.is_empty(), "{different:?}");
     } else {
-        prop_assert_eq!(direct.stdout, shell.stdout);
+        prop_assert_eq!(direct.stdout(), shell.stdout());
     }
     Ok(())
 }
@@ -205,5 +205,5 @@ fn plain_words_start_one_process() {
     world.script("id.sh", "#!/bin/sh\necho $$ $PPID\n");
     let result = world.one(hook("*", "./id.sh"));
     let expected = format!("{} {}\n", result.pid().unwrap(), std::process::id());
-    assert_eq!(result.stdout, expected);
+    assert_eq!(result.stdout(), expected);
 }

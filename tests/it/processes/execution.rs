@@ -27,7 +27,7 @@ fn hooks_run_in_registration_order() {
     let results = world.fire(&blocking_event());
     assert_eq!(printed(&results), ["1", "2", "3"]);
     for result in &results {
-        assert!(result.pid().is_some() && !result.duration.is_zero());
+        assert!(result.pid().is_some() && !result.duration().is_zero());
     }
     let results = clone.execute_hooks(&blocking_event(), keep_going());
     assert_eq!(results.len(), 3, "clones share the registry");
@@ -76,7 +76,7 @@ fn a_large_output_keeps_no_hook_from_running() {
     world.hook("tool:*", "echo audited");
     let event = HookEvent::tool_post_execute("bash", "ls", "x".repeat(300_000));
     let results = world.fire(&event);
-    assert_eq!(results[0].failure, Some(FailureKind::EventTooLarge));
+    assert_eq!(results[0].failure(), Some(FailureKind::EventTooLarge));
     assert_eq!(results.len(), 2);
 }
 
@@ -108,16 +108,16 @@ fn a_hook_that_takes_too_long_is_killed() {
     let took = start.elapsed();
     let range = timeout..Duration::from_secs(30);
     assert!(range.contains(&took), "{took:?}");
-    assert!(result.timed_out && !result.success() && !result.should_continue());
-    let ending = (result.exit_code, result.failure);
+    assert!(result.timed_out() && !result.success() && !result.should_continue());
+    let ending = (result.exit_code(), result.failure());
     assert_eq!(ending, (-1, Some(FailureKind::TimedOut)));
-    assert_eq!(result.error.as_deref(), Some("timed out after 100ms"));
+    assert_eq!(result.error(), Some("timed out after 100ms"));
     // The hook's own comes before the executor's.
     let patient = hook("*", "exit 0").with_timeout(Duration::from_secs(60));
     assert!(world.one(patient).success());
     let brief = hook("*", LONG).with_timeout(Duration::from_millis(50));
-    let error = world.one(brief).error;
-    assert_eq!(error.as_deref(), Some("timed out after 50ms"));
+    let result = world.one(brief);
+    assert_eq!(result.error(), Some("timed out after 50ms"));
 }
 
 const WHERE: &str = if cfg!(windows) {
@@ -142,7 +142,8 @@ fn the_working_directory_has_three_sources() {
         (&world, hook().with_working_dir(&path), &path),
         (&host, hook(), &std::env::current_dir().unwrap()),
     ] {
-        let output = world.one(hook).stdout;
+        let result = world.one(hook);
+        let output = result.stdout();
         for line in output.lines() {
             let stands_in = Path::new(line.trim()).canonicalize();
             assert_eq!(stands_in.unwrap(), expected.canonicalize().unwrap());
@@ -163,7 +164,7 @@ mod shells {
         let world = World::new();
         let plain = world.one(hook("*", "[[ a == a ]] && echo bash"));
         let bash = hook("*", "[[ a == a ]] && echo bash").with_shell(Shell::Bash);
-        assert_eq!(world.one(bash).stdout, "bash\n");
+        assert_eq!(world.one(bash).stdout(), "bash\n");
         let sh_is_bash = world.one(hook("*", "test -n \"$BASH_VERSION\"")).success();
         assert_eq!(plain.success(), sh_is_bash);
     }
@@ -189,24 +190,24 @@ mod shells {
             (program(&["tool"]).with_env("PATH", path), "own\n"),
             (program(&["printenv", "PWD"]), &directory),
         ] {
-            assert_eq!(world.one(hook).stdout, expected);
+            assert_eq!(world.one(hook).stdout(), expected);
         }
         // The same directory, relative to the test's.
         let depth = std::env::current_dir().unwrap().components().count() - 1;
         let path = "../".repeat(depth) + directory.trim_start_matches('/');
         let path = format!(":.:{path}/bin:");
         let result = world.one(program(&["tool"]).with_env("PATH", path));
-        assert_eq!(result.error.as_deref(), Some("program `tool` not found"));
+        assert_eq!(result.error(), Some("program `tool` not found"));
     }
 
     #[test]
     fn a_command_may_be_anything() {
         let world = World::new();
         let result = world.one(hook("*", "-x; echo on"));
-        assert!(result.stderr.contains("-x"), "{}", result.stderr);
-        assert_eq!(result.stdout, "on\n", "it is not an option");
+        assert!(result.stderr().contains("-x"), "{}", result.stderr());
+        assert_eq!(result.stdout(), "on\n", "it is not an option");
         let command = "if true; then\n  echo 'two\nlines'\nfi\nexit 3\n";
         let result = world.one(hook("*", command));
-        assert_eq!((result.exit_code, &*result.stdout), (3, "two\nlines\n"));
+        assert_eq!((result.exit_code(), result.stdout()), (3, "two\nlines\n"));
     }
 }

@@ -67,7 +67,7 @@ fn no_program_of_a_project_replaces_another() {
     let clone = clone();
     for (way, hook) in ways() {
         let result = clone.one(hook);
-        assert_eq!(result.stdout, "own\n", "{way}: {:?}", result.error);
+        assert_eq!(result.stdout(), "own\n", "{way}: {:?}", result.error());
     }
     // A process that is kept, and does not answer.
     let kept = hook("*", "tool > kept").with_resident();
@@ -76,7 +76,7 @@ fn no_program_of_a_project_replaces_another() {
     // A `PATH` that the hook's author has written is kept.
     for path in [".:/usr/bin:/bin", ":/usr/bin:/bin", "./bin:/usr/bin:/bin"] {
         let result = clone.one(hook("*", "tool").with_env("PATH", path));
-        assert_eq!(result.stdout, "project\n", "{path}");
+        assert_eq!(result.stdout(), "project\n", "{path}");
     }
 }
 
@@ -105,7 +105,7 @@ fn absolute_entries_stay_as_they_are() {
     let world = World::new();
     let print = || Hook::program("*", ["/usr/bin/printenv", "PATH"]).unwrap();
     for hook in [print(), print().with_inherit(["PATH"])] {
-        assert_eq!(world.one(hook).stdout.trim_end(), expected);
+        assert_eq!(world.one(hook).stdout().trim_end(), expected);
     }
 }
 
@@ -127,7 +127,7 @@ fn a_path_that_changes_later_is_checked_too() {
         unsafe {
             std::env::set_var("PATH", path);
         }
-        assert_eq!(clone.one(print()).stdout.trim_end(), expected);
+        assert_eq!(clone.one(print()).stdout().trim_end(), expected);
     }
 }
 
@@ -144,7 +144,7 @@ fn the_shell_of_a_project_is_not_used() {
         });
     }
     let result = clone.one(hook_of(CLAUDE, "PreToolUse", "", "echo \"$0\""));
-    assert!(result.stdout.ends_with("sh\n"), "{result:?}");
+    assert!(result.stdout().ends_with("sh\n"), "{result:?}");
 }
 
 /// Codex runs a command with the user's shell, `SHELL`.
@@ -165,7 +165,7 @@ fn a_login_shell_of_a_project_is_not_used() {
         return;
     }
     let result = clone.one(hook_of(CODEX, "PreToolUse", "", "echo \"$0\""));
-    assert_eq!(result.stdout, "/bin/sh\n", "{result:?}");
+    assert_eq!(result.stdout(), "/bin/sh\n", "{result:?}");
 }
 
 /// Other variables are passed on as they are. docs/gotchas.md says so, and how a guard keeps them out.
@@ -190,12 +190,12 @@ fn a_guard_can_refuse_the_modules_of_a_project() {
         _ => Hook::program("*", ["python3", guard.to_str().unwrap()]).unwrap(),
     };
     let result = clone.one(hook.clone());
-    assert_eq!(result.stdout, "project\nown\n", "{variable}");
+    assert_eq!(result.stdout(), "project\nown\n", "{variable}");
     for safe in [
         hook.clone().with_env(&variable, ""),
         hook.with_inherit(["PATH", "HOME", "LANG", "LC_*"]),
     ] {
-        assert_eq!(clone.one(safe).stdout, "own\n", "{variable}");
+        assert_eq!(clone.one(safe).stdout(), "own\n", "{variable}");
     }
 }
 

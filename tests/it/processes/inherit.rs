@@ -18,7 +18,7 @@ fn found(of_host: Option<&str>, of_hook: Option<&str>) -> String {
     };
     let result = world.run(env.with_env("OWN", "1"), &custom("x:y"));
     assert!(result.success(), "{result:?}");
-    let names = result.stdout.lines().map(|line| line.split('=').next());
+    let names = result.stdout().lines().map(|line| line.split('=').next());
     let is_ours = |name: &str| name.starts_with("FORGE_") || name.starts_with("OPENCODE_");
     let mut others: Vec<_> = names.flatten().filter(|name| !is_ours(name)).collect();
     others.sort_unstable();
@@ -49,7 +49,8 @@ fn a_hook_inherits_what_it_names() {
 fn a_program_is_found_on_the_hooks_path() {
     let world = World::new();
     let program = Hook::program("*", ["only-here"]).unwrap();
-    let error = world.one(program.with_inherit([""; 0])).error.unwrap();
+    let result = world.one(program.with_inherit([""; 0]));
+    let error = result.error().unwrap();
     assert!(error.contains("not found"), "{error}");
     // Without one, in the system's directories.
     let sh = Hook::program("*", ["sh", "-c", "exit 0"]).unwrap();
@@ -58,5 +59,5 @@ fn a_program_is_found_on_the_hooks_path() {
     world.script("mytool", "#!/bin/sh\necho project\n");
     let bash = Hook::program("*", ["/bin/bash", "-c", "mytool; true"]).unwrap();
     let result = world.one(bash.with_inherit(["HOME"]));
-    assert_eq!(result.stdout, "", "{result:?}");
+    assert_eq!(result.stdout(), "", "{result:?}");
 }

@@ -19,7 +19,7 @@ const DEADLINE: Duration = Duration::from_secs(2);
 fn times_out(world: &World, mark: &str, command: &str) -> HookResult {
     let hook = hook("*", &command.replace("MARK", mark)).with_timeout(DEADLINE);
     let result = world.one(hook);
-    assert!(result.timed_out, "{result:?}");
+    assert!(result.timed_out(), "{result:?}");
     assert!(world.path("ready").exists(), "it started: {result:?}");
     result
 }
@@ -91,7 +91,7 @@ fn timeout_ends_what_left_the_group() {
                     // One that ignores the signal has its grace.
                     let grace = Duration::from_millis(250);
                     let ignores = script.contains("trap '' ");
-                    let has_grace = result.duration >= DEADLINE + grace;
+                    let has_grace = result.duration() >= DEADLINE + grace;
                     assert!(!ignores || has_grace, "{result:?}");
                 }
                 has_ended(&world, mark);
@@ -168,7 +168,7 @@ fn cancel_ends_processes_outside_the_group() {
             handle.cancel();
         }
         let outcome = handle.wait();
-        assert_eq!(outcome.results()[0].failure, Some(FailureKind::Cancelled));
+        assert_eq!(outcome.results()[0].failure(), Some(FailureKind::Cancelled));
         has_ended(&world, mark);
     }
 }
@@ -214,7 +214,7 @@ fn a_kept_process_ends_with_what_left_the_group() {
                 );
                 let timeout = if is_late { DEADLINE } else { 100 * DEADLINE };
                 let result = world.one(hook.with_timeout(timeout));
-                assert_eq!(result.timed_out, is_late, "{result:?}");
+                assert_eq!(result.timed_out(), is_late, "{result:?}");
                 world.await_file("ready");
                 let _ = world.executor.shutdown(Duration::ZERO);
                 has_ended(&world, mark);

@@ -39,7 +39,7 @@ fn dies_with_its_tree(mark: &str, command: &str) -> HookResult {
     let start = Instant::now();
     let hook = hook("*", &command.replace("MARK", mark)).with_timeout(SHORT);
     let result = World::new().one(hook);
-    assert!(result.timed_out, "{result:?}");
+    assert!(result.timed_out(), "{result:?}");
     let took = start.elapsed();
     // The processes would take 31 seconds.
     assert!((SHORT..Duration::from_secs(25)).contains(&took), "{took:?}");
@@ -51,7 +51,7 @@ fn dies_with_its_tree(mark: &str, command: &str) -> HookResult {
 #[test]
 fn a_stopped_process_may_tidy_up_too() {
     let command = "trap 'echo tidied; exit' TERM; kill -STOP $$; sleep MARK";
-    assert_eq!(dies_with_its_tree("31.4199", command).stdout, "tidied\n");
+    assert_eq!(dies_with_its_tree("31.4199", command).stdout(), "tidied\n");
 }
 
 #[test]
@@ -75,7 +75,10 @@ fn a_timeout_kills_the_tree() {
             scope.spawn(move || {
                 let result = dies_with_its_tree(mark, command);
                 let has_grace = command.contains("trap");
-                assert!(!has_grace || result.duration >= SHORT + grace, "{result:?}");
+                assert!(
+                    !has_grace || result.duration() >= SHORT + grace,
+                    "{result:?}"
+                );
             });
         }
     });
@@ -85,14 +88,18 @@ fn a_timeout_kills_the_tree() {
 fn a_hook_may_use_its_grace_to_tidy_up() {
     let command = "trap 'echo tidied; exit 0' TERM; sleep MARK & wait";
     let result = dies_with_its_tree("31.4155", command);
-    assert_eq!(result.stdout, "tidied\n");
-    assert_eq!(result.exit_code, -1, "it timed out, whatever it exits with");
+    assert_eq!(result.stdout(), "tidied\n");
+    assert_eq!(
+        result.exit_code(),
+        -1,
+        "it timed out, whatever it exits with"
+    );
 
     let command = "trap 'head -c 65536 /dev/zero; exit 3' TERM; while :; do sleep 0.01; done";
     let output_is_complete = || {
         let patient = World::with(|builder| builder.kill_grace(PATIENCE));
         let result = patient.one(hook("*", command).with_timeout(SHORT));
-        assert!(result.timed_out && !result.output_held_open());
+        assert!(result.timed_out() && !result.output_held_open());
         assert_eq!(result.stdout_bytes().len(), 65_536);
     };
     std::thread::scope(|scope| {
@@ -108,15 +115,15 @@ fn a_background_process_lives_on() {
     let command = "(until test -e go; do sleep 0.01; done; : > lives; echo late) & echo early";
     let result = world.one(hook("*", command).with_timeout(Duration::from_secs(60)));
     assert!(result.success() && result.output_held_open(), "{result:?}");
-    assert_eq!(result.stdout, "early\n");
+    assert_eq!(result.stdout(), "early\n");
     world.write("go", "");
     world.await_file("lives");
 
     let result = world.one(hook("*", "(sleep 0.05; echo late) & echo early"));
-    assert_eq!(result.stdout, "early\nlate\n", "what comes soon is read");
+    assert_eq!(result.stdout(), "early\nlate\n", "what comes soon is read");
     assert!(!result.output_held_open());
     let result = world.one(hook("*", "exec >&- 2>&-; sleep 0.05; exit 7"));
-    assert_eq!(result.exit_code, 7, "closing the output is not the end");
+    assert_eq!(result.exit_code(), 7, "closing the output is not the end");
 }
 
 #[test]
@@ -124,16 +131,16 @@ fn long_output_keeps_its_head_and_tail() {
     let world = World::with(|builder| builder.output_limit(1000));
     let result = world.one(hook("*", "seq 100000; echo oops >&2"));
     assert!(result.success() && result.truncated());
-    let text = &result.stdout;
+    let text = &result.stdout();
     assert!(text.starts_with("1\n2\n3\n") && text.ends_with("\n99999\n100000\n"));
     assert!(text.contains("bytes left out"), "{text}");
     assert_eq!(result.stdout_bytes().len(), 1000);
-    assert_eq!(result.stderr, "oops\n");
+    assert_eq!(result.stderr(), "oops\n");
     assert!(!world.one(hook("*", "echo all")).truncated());
 
     let endless = hook("*", "yes & yes >&2").with_timeout(SHORT);
     let result = world.one(endless);
-    assert!(result.timed_out && result.truncated(), "{result:?}");
+    assert!(result.timed_out() && result.truncated(), "{result:?}");
     let kept = [result.stdout_bytes(), result.stderr_bytes()].map(<[u8]>::len);
     assert_eq!(kept, [1000, 1000]);
 }
@@ -150,7 +157,7 @@ fn binary_output_is_kept_as_bytes() {
         ("\\357\\273\\277\\377", "\u{FFFD}", b"\xEF\xBB\xBF\xFF"),
     ] {
         let result = world.one(hook("*", &format!("printf '{printf}'")));
-        assert_eq!((&*result.stdout, result.stdout_bytes()), (text, bytes));
+        assert_eq!((result.stdout(), result.stdout_bytes()), (text, bytes));
     }
 }
 
@@ -170,10 +177,10 @@ fn a_hook_need_not_read_a_large_event() {
     ] {
         let result = world.run(reading(&format!("{command}; echo printed")), &large);
         assert!(result.success(), "{command}: {result:?}");
-        assert!(result.stdout.ends_with("printed\n") || command == "exit 0");
+        assert!(result.stdout().ends_with("printed\n") || command == "exit 0");
     }
     let sleeper = reading("sleep 31.4158").with_timeout(SHORT);
-    assert!(world.run(sleeper, &large).timed_out);
+    assert!(world.run(sleeper, &large).timed_out());
     eventually("nothing is left", || !lives("31.4158"));
 }
 
@@ -247,7 +254,7 @@ fn a_non_program_is_named_with_the_reason() {
             None => Hook::program("*", [what]).unwrap(),
         };
         let result = world.one(hook);
-        assert_eq!(result.exit_code.to_string(), code, "{what}");
+        assert_eq!(result.exit_code().to_string(), code, "{what}");
         assert!(!result.started(), "{what}");
         let is_there = ["execut", "is a directory", "damaged"]
             .iter()
@@ -259,14 +266,10 @@ fn a_non_program_is_named_with_the_reason() {
         } else {
             FailureKind::NotFound
         };
-        assert_eq!(result.failure, Some(kind), "{what}");
+        assert_eq!(result.failure(), Some(kind), "{what}");
         let expected = error.replace("DIR", directory.trim_end_matches('/'));
         let expected = expected.replace("ELOOP", &of_loop);
-        assert_eq!(
-            result.error.as_deref().map(printable),
-            Some(expected),
-            "{what}"
-        );
+        assert_eq!(result.error().map(printable), Some(expected), "{what}");
     }
 }
 
@@ -279,17 +282,20 @@ fn a_shell_that_starts_nothing_is_quoted() {
         let (command, expected) = row.split_once(" -> ").unwrap();
         let (code, part) = expected.split_once(' ').unwrap_or((expected, ""));
         let result = world.one(hook("*", command));
-        assert_eq!(result.exit_code.to_string(), code, "{command}");
+        assert_eq!(result.exit_code().to_string(), code, "{command}");
         let (kind, meaning) = if code == "126" {
             (FailureKind::NotExecutable, "cannot execute")
         } else {
             (FailureKind::NotFound, "has not found")
         };
-        assert_eq!(result.failure, Some(kind), "{command}");
+        assert_eq!(result.failure(), Some(kind), "{command}");
         assert!(!result.should_continue(), "{command}");
         let error = format!("exited with code {code}, as a shell does that {meaning} a command");
-        assert_eq!(result.error.as_deref(), Some(&*error), "{command}");
-        let last = result.stderr.lines().rfind(|line| !line.trim().is_empty());
+        assert_eq!(result.error(), Some(&*error), "{command}");
+        let last = result
+            .stderr()
+            .lines()
+            .rfind(|line| !line.trim().is_empty());
         assert!(
             last.unwrap_or_default().contains(part),
             "{command}: {last:?}"
@@ -306,7 +312,7 @@ fn a_secret_in_the_quoted_line_is_masked() {
     let world = World::new();
     let secret = hook("*", "echo \"$TOKEN\" >&2; exit 127").with_env("TOKEN", "tok-5e7c0ffee5");
     let result = world.one(secret);
-    assert_eq!(result.stderr, "tok-5e7c0ffee5\n");
+    assert_eq!(result.stderr(), "tok-5e7c0ffee5\n");
     let reason = result.reason().unwrap();
     assert!(
         reason.starts_with("exited with code 127") && !reason.contains("c0ffee"),
@@ -323,14 +329,14 @@ fn a_variable_that_is_too_large_is_named() {
     if cfg!(target_os = "linux") {
         let error =
             "environment variable `X` is too large: 131072 bytes, at most 131071 are allowed";
-        assert_eq!(result.error.as_deref(), Some(error));
-        assert_eq!(result.failure, Some(FailureKind::NotStarted));
+        assert_eq!(result.error(), Some(error));
+        assert_eq!(result.failure(), Some(FailureKind::NotStarted));
     }
     let large = "x".repeat(120_000);
     let with = |hook: Hook, number: u8| hook.with_env(format!("X{number}"), &*large);
     let result = world.one((0..20).fold(hook("*", "true"), with));
-    assert_eq!(result.failure, Some(FailureKind::NotStarted));
-    let error = result.error.unwrap();
+    assert_eq!(result.failure(), Some(FailureKind::NotStarted));
+    let error = result.error().unwrap();
     assert!(error.contains("larger than the system allows"), "{error}");
 }
 
@@ -345,14 +351,12 @@ fn an_argument_that_is_too_large_is_named() {
     ] {
         let error =
             "an argument of the command is too large: 131072 bytes, at most 131071 are allowed";
-        assert_eq!(world.one(hook).error.as_deref(), Some(error));
+        assert_eq!(world.one(hook).error(), Some(error));
     }
     let many = vec!["x".repeat(100_000); 40];
     let program = std::iter::once("true".to_owned()).chain(many);
-    let error = world
-        .one(Hook::program("*", program).unwrap())
-        .error
-        .unwrap();
+    let result = world.one(Hook::program("*", program).unwrap());
+    let error = result.error().unwrap();
     assert!(error.contains("larger than the system allows"), "{error}");
     assert!(!error.contains("variables"), "{error}");
 }
@@ -362,10 +366,10 @@ fn a_signal_that_ends_a_hook_is_reported() {
     let world = World::new();
     for (signal, name) in [(9, "KILL"), (15, "TERM"), (11, "SEGV")] {
         let result = world.one(hook("*", &format!("kill -{name} $$")));
-        let status = (result.exit_code, result.signal());
+        let status = (result.exit_code(), result.signal());
         assert_eq!(status, (128 + signal, Some(signal)));
         let error = format!("ended by signal {signal} (SIG{name})");
-        assert_eq!(result.error, Some(error));
+        assert_eq!(result.error(), Some(&*error));
     }
 }
 

@@ -20,9 +20,9 @@ fn then(world: &World, second: &str) -> Hook {
 
 #[track_caller]
 fn assert_failed(result: &HookResult, kind: FailureKind, words: &str) {
-    assert_eq!(result.failure, Some(kind), "{result:?}");
+    assert_eq!(result.failure(), Some(kind), "{result:?}");
     assert!(!result.should_continue(), "{result:?}");
-    let error = result.error.as_deref().unwrap_or_default();
+    let error = result.error().unwrap_or_default();
     assert!(error.contains(words), "{words}: {result:?}");
 }
 
@@ -64,9 +64,9 @@ fn an_invalid_answer_blocks() {
             failure == FailureKind::NoAnswer,
             "{second}"
         );
-        assert_eq!(result.failure, Some(failure), "{second}: {result:?}");
+        assert_eq!(result.failure(), Some(failure), "{second}: {result:?}");
         assert_eq!(result.residency(), Some(Residency::Kept), "{second}");
-        assert!(result.error.unwrap().contains(message), "{second}");
+        assert!(result.error().unwrap().contains(message), "{second}");
         fires(&world, Residency::Replaced);
     }
 }
@@ -79,9 +79,7 @@ fn output_between_events_fails_the_next() {
     // The error is seen with the answer, or before the next event.
     let results = [fire(&world), fire(&world)];
     let failed = results.iter().find(|result| !result.success());
-    let error = failed
-        .and_then(|result| result.error.clone())
-        .unwrap_or_default();
+    let error = failed.and_then(|result| result.error()).unwrap_or_default();
     let messages = "before it got an event|more than one line|not a JSON object";
     let is_seen = messages.split('|').any(|part| error.contains(part));
     assert!(is_seen, "{results:?}");
@@ -96,7 +94,7 @@ fn a_deadline_ends_the_process() {
         eventually("a process answers", || fire(&world).success());
         let result = fire(&world);
         assert_failed(&result, FailureKind::TimedOut, words);
-        assert!(result.timed_out && result.duration >= SECOND);
+        assert!(result.timed_out() && result.duration() >= SECOND);
         eventually("it is gone", || is_gone(result.pid()));
     };
     std::thread::scope(|scope| {
@@ -142,7 +140,7 @@ fn an_event_that_has_waited_runs_for_the_rest_of_its_time() {
         second.wait().into_results().remove(0)
     };
     // On a slow machine, the second event may not have begun to wait.
-    eventually("it times out", || loses_its_place().timed_out);
+    eventually("it times out", || loses_its_place().timed_out());
 }
 
 #[test]
@@ -187,7 +185,7 @@ fn a_process_for_one_event_must_answer() {
     ] {
         let result = world.one(shell(&world, program));
         assert_eq!(result.residency(), Some(Residency::OneShot), "{result:?}");
-        assert_eq!(result.failure, failure, "{program}: {result:?}");
+        assert_eq!(result.failure(), failure, "{program}: {result:?}");
         assert_eq!(result.should_continue(), failure.is_none(), "{result:?}");
     }
 }
@@ -203,7 +201,7 @@ fn an_answer_in_pieces_is_read() {
     fires(&world, Residency::Started);
     let result = fires(&world, Residency::Kept);
     assert_eq!(reason(&result), "slowly");
-    assert!(result.truncated() && result.stderr.starts_with("eeee"));
+    assert!(result.truncated() && result.stderr().starts_with("eeee"));
 }
 
 #[test]
@@ -220,7 +218,7 @@ for line in sys.stdin:
     let event = |size: usize| blocking_event().with_data("text", "x".repeat(size));
     for size in [1, 1 << 20] {
         let result = world.fire(&event(size)).remove(0);
-        assert!(result.success(), "{size}: {:?}", result.error);
+        assert!(result.success(), "{size}: {:?}", result.error());
         assert_eq!(reason(&result).len(), size / 8);
     }
     let result = world.fire(&event(16 << 20)).remove(0);
@@ -248,7 +246,7 @@ fn a_missing_command_is_not_found() {
         world.add(hook);
         for _ in 0..4 {
             let result = fire(&world);
-            assert_eq!(result.failure, Some(kind), "{result:?}");
+            assert_eq!(result.failure(), Some(kind), "{result:?}");
             assert!(!result.should_continue());
         }
     }
@@ -296,7 +294,7 @@ fn turns_are_taken_in_order() {
     assert_kept(&fire(&world), Residency::Started);
     let begun = Instant::now();
     let longest = std::thread::scope(|scope| {
-        let turns = || (0..6).map(|_| fire(&world).duration).max().unwrap();
+        let turns = || (0..6).map(|_| fire(&world).duration()).max().unwrap();
         let threads = [(); 8].map(|()| scope.spawn(turns));
         let times = threads.into_iter().map(|thread| thread.join().unwrap());
         times.max().unwrap()
@@ -319,12 +317,12 @@ fn what_waits_and_gets_another_process_has_one_timeout() {
     let outcome = waits.wait();
     let result = &outcome.results()[0];
     assert_eq!(
-        first.wait().results()[0].failure,
+        first.wait().results()[0].failure(),
         Some(FailureKind::NoAnswer)
     );
     assert_eq!(result.residency(), Some(Residency::Replaced));
     assert_failed(result, FailureKind::TimedOut, "timed out");
-    assert!(result.duration < 6 * SECOND, "{result:?}");
+    assert!(result.duration() < 6 * SECOND, "{result:?}");
 }
 
 /// A model chooses how large the output of a tool is, and must not silence an audit with it.
@@ -337,6 +335,6 @@ fn a_large_answer_keeps_no_other_hook_from_running() {
     let event = HookEvent::tool_post_execute("bash", serde_json::json!({}), "out");
     let outcome = world.outcome(&event);
     let results = outcome.results();
-    assert_eq!(results[0].failure, Some(FailureKind::InvalidAnswer));
+    assert_eq!(results[0].failure(), Some(FailureKind::InvalidAnswer));
     assert_eq!(results.len(), 2, "{outcome:?}");
 }

@@ -72,7 +72,7 @@ fn a_process_is_not_kept_without_its_directory() {
     std::fs::remove_dir(&directory).unwrap();
     let result = fire(&world);
     assert_eq!(
-        result.failure,
+        result.failure(),
         Some(FailureKind::NoWorkingDir),
         "{result:?}"
     );
@@ -344,7 +344,7 @@ fn a_lost_approval_ends_the_process() {
     fires(world, Residency::Kept);
     world.write("project/guard.sh", &edited());
     let lost = fire(world);
-    assert_eq!(lost.failure, Some(FailureKind::ApprovalLost), "{lost:?}");
+    assert_eq!(lost.failure(), Some(FailureKind::ApprovalLost), "{lost:?}");
     assert!(!lost.should_continue() && lost.pid().is_none());
     eventually("the first has ended", || is_gone(first.pid()));
     project.approve();
@@ -366,7 +366,7 @@ fn approval_is_checked_when_its_turn_comes() {
         project.world.write("project/guard.sh", SHELL);
         project.world.write("project/go", "");
         assert!(!first.join().unwrap().should_continue());
-        let failure = second.join().unwrap().failure;
+        let failure = second.join().unwrap().failure();
         assert_eq!(failure, Some(FailureKind::ApprovalLost));
     });
 }

@@ -88,11 +88,11 @@ fn one_process_answers_many_events() {
     let first = fires(&world, Residency::Started);
     for _ in 0..5 {
         let next = fires(&world, Residency::Kept);
-        assert_eq!((next.pid(), next.exit_code), (first.pid(), 0));
+        assert_eq!((next.pid(), next.exit_code()), (first.pid(), 0));
         assert_eq!(reason(&next), first.pid().unwrap().to_string());
     }
     let bad = blocking_event().with_data("bad", true);
     let blocked = world.fire(&bad).remove(0);
-    assert!(blocked.failure.is_none(), "{blocked:?}");
+    assert!(blocked.failure().is_none(), "{blocked:?}");
     assert!(!blocked.should_continue(), "{blocked:?}");
 }

@@ -31,14 +31,14 @@ fn fails_with(words: &str) {
     let sandbox = Sandbox::new().writing(["."]);
     let hook = confined(": >ran", sandbox);
     let result = world.one(hook.clone());
-    assert_eq!(result.failure, Some(FailureKind::NoSandbox), "{result:?}");
+    assert_eq!(result.failure(), Some(FailureKind::NoSandbox), "{result:?}");
     assert!(!result.should_continue() && result.pid().is_none());
-    let error = result.error.clone().unwrap();
+    let error = result.error().unwrap();
     assert!(error.contains(words), "{error}");
     let result = world.one(hook.clone().with_on_failure(FailurePolicy::Continue));
     assert!(result.should_continue() && !result.success());
     let result = world.run(hook.with_resident(), &HookEvent::session_start("s"));
-    assert_eq!(result.failure, Some(FailureKind::NoSandbox), "{result:?}");
+    assert_eq!(result.failure(), Some(FailureKind::NoSandbox), "{result:?}");
     assert!(!world.path("ran").exists(), "nothing runs");
     // A hook without a sandbox is not concerned.
     let result = world.one(Hook::new("*", "true").unwrap());
@@ -173,7 +173,10 @@ fn each_step_says_what_failed() {
     let fire = |sandbox: Sandbox| {
         let hook = Hook::program("*", ["/bin/true"]).unwrap();
         let result = world.one(hook.with_sandbox(sandbox));
-        (result.failure, result.error.unwrap_or_default())
+        (
+            result.failure(),
+            result.error().unwrap_or_default().to_owned(),
+        )
     };
     let (failure, said) = fire(Sandbox::new().reading(["."]));
     assert_eq!(failure, Some(kind), "{said}");
@@ -220,9 +223,13 @@ fn a_program_that_the_filter_ends() {
         ("sh -c 'kill -SYS $$'; exit $?", "exited with code 159"),
     ] {
         let result = world.one(confined(command, Sandbox::new()));
-        assert_eq!(result.error, Some(format!("{output}{hint}")), "{result:?}");
+        assert_eq!(
+            result.error(),
+            Some(&*format!("{output}{hint}")),
+            "{result:?}"
+        );
         let result = world.one(Hook::new("*", command).unwrap());
-        assert_eq!(result.error.as_deref(), Some(output), "{result:?}");
+        assert_eq!(result.error(), Some(output), "{result:?}");
     }
 }
 
@@ -249,7 +256,7 @@ fn a_host_without_standard_streams() {
             .zip(kept)
             .for_each(|(fd, kept)| assert_eq!(libc::dup2(kept, fd), fd));
     }
-    assert_eq!(result.error.as_deref(), Some("exited with code 3"));
+    assert_eq!(result.error(), Some("exited with code 3"));
 }
 
 #[test]
@@ -261,8 +268,8 @@ fn a_host_without_a_temporary_directory() {
     tempfile::env::override_temp_dir(&world.path("missing")).unwrap();
     for command in ["exit 3", "/bin/true"] {
         let result = world.one(confined(command, Sandbox::new()));
-        assert_eq!(result.failure, Some(FailureKind::NoSandbox), "{result:?}");
-        let error = result.error.unwrap();
+        assert_eq!(result.failure(), Some(FailureKind::NoSandbox), "{result:?}");
+        let error = result.error().unwrap();
         let message = "its temporary directory cannot be created: No such file";
         assert!(error.contains(message), "{error}");
     }
@@ -284,15 +291,15 @@ fn a_sandbox_within_sandboxes() {
     );
     let hook = confined(&command, Sandbox::new()).with_timeout(Duration::from_secs(60));
     let result = world.one(hook);
-    match &result.error {
+    match &result.error() {
         _ if level == 0 => assert!(
             result
-                .stdout
+                .stdout()
                 .contains("level 16: no sandbox is possible here: the kernel refused Landlock"),
             "{}",
-            result.stdout
+            result.stdout()
         ),
         Some(error) => println!("level {level}: {error}"),
-        None => println!("{}", result.stdout),
+        None => println!("{}", result.stdout()),
     }
 }

@@ -17,8 +17,8 @@ use crate::support::{World, blocking_event, run_alone};
 /// Checks that the hook has failed before its process was started, for this reason.
 #[track_caller]
 fn is_refused(result: &HookResult, expected: &str) {
-    assert_eq!(result.failure, Some(FailureKind::NoSandbox), "{result:?}");
-    let error = result.error.clone().unwrap();
+    assert_eq!(result.failure(), Some(FailureKind::NoSandbox), "{result:?}");
+    let error = result.error().unwrap();
     assert!(error.contains(expected), "{error}\n  not {expected}");
     assert!(!result.should_continue() && result.pid().is_none());
 }
@@ -95,7 +95,7 @@ fn a_path_of_a_sandbox_stays_where_it_begins() {
         let command = format!(": >{}", full(file.unwrap_or("/dev/null")));
         let result = world.one(confined(&command, Sandbox::new().writing([path.as_str()])));
         match expected {
-            Ok(_) => assert_eq!(result.exit_code, 0, "{path}: {result:?}"),
+            Ok(_) => assert_eq!(result.exit_code(), 0, "{path}: {result:?}"),
             Err(words) => is_refused(&result, &full(words)),
         }
     }
@@ -291,7 +291,7 @@ fn a_hook_begins_where_its_path_was_checked() {
     let outcome = hooks.execute(&blocking_event());
     let src = project.world.path("p/src").canonicalize().unwrap();
     let result = &outcome.results()[0];
-    assert_eq!(result.stdout.trim(), src.to_str().unwrap(), "{result:?}");
+    assert_eq!(result.stdout().trim(), src.to_str().unwrap(), "{result:?}");
 }
 
 /// A directory that is created at the path later has no link.
@@ -354,7 +354,7 @@ fn a_link_of_the_system_is_followed_unless_for_root() {
         is_refused(&run(path), "leads through a link to");
     }
     if !rustix::process::getuid().is_root() {
-        assert_eq!(run("/bin/sh").exit_code, 3);
+        assert_eq!(run("/bin/sh").exit_code(), 3);
         symlink("/bin", world.path("programs")).unwrap();
         let own = world.path("programs/sh").display().to_string();
         is_refused(&run(&own), "leads through a link to `/bin`");
@@ -399,7 +399,7 @@ fn a_link_that_comes_in_between_is_not_followed() {
         });
         while runs < 20 || refusals < 20 {
             let result = world.one(confined(command, Sandbox::new().writing(["place"])));
-            match result.failure {
+            match result.failure() {
                 None => runs += 1,
                 failure => {
                     assert_eq!(failure, Some(FailureKind::NoSandbox), "{result:?}");

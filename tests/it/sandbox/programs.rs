@@ -75,10 +75,10 @@ fn programs_run_as_the_page_says() {
         for (sandbox, succeeds) in ways {
             let result = world.one(world.with_git(confined(command, sandbox)));
             assert_eq!(
-                result.exit_code == 0,
+                result.exit_code() == 0,
                 *succeeds,
                 "{command}: {result:?}: {}",
-                result.stderr
+                result.stderr()
             );
         }
     }

@@ -49,9 +49,9 @@ fn tried(sandbox: Option<Sandbox>) -> BTreeMap<String, String> {
         Some(sandbox) => hook.with_sandbox(sandbox),
         None => hook.with_env("TMPDIR", world.path("own").to_str().unwrap()),
     });
-    assert_eq!(result.exit_code, 0, "{result:?}");
+    assert_eq!(result.exit_code(), 0, "{result:?}");
     let lines = result
-        .stdout
+        .stdout()
         .lines()
         .filter_map(|line| line.split_once(": "));
     lines

@@ -43,8 +43,8 @@ fn every_start_is_confined() {
         Hook::program("*", ["sh", "-c", WRITES]).unwrap(),
     ] {
         let result = world.one(hook.with_sandbox(Sandbox::new()));
-        assert_eq!(result.exit_code, 0, "{result:?}");
-        let own = PathBuf::from(result.stdout.trim());
+        assert_eq!(result.exit_code(), 0, "{result:?}");
+        let own = PathBuf::from(result.stdout().trim());
         assert!(own.is_absolute() && !own.exists(), "{own:?} is removed");
         assert!(!world.path("outside").exists());
     }
@@ -239,7 +239,7 @@ fn a_host_confines_all_hooks_of_projects() {
     let output: String = outcome
         .results()
         .iter()
-        .map(|result| result.stdout.as_str())
+        .map(|result| result.stdout())
         .collect();
     assert_eq!(
         output, "none\nnone\n",
@@ -364,11 +364,11 @@ fn its_directory_is_its_own_and_goes_with_all_that_is_in_it() {
     let command = "stat -c %a \"$TMPDIR\"; echo \"$TMPDIR\"; cd \"$TMPDIR\" && mkdir -p a/b/c && \
         i=0; while [ $i -lt 300 ]; do : >a/b/$i; i=$((i+1)); done; ln -s / link";
     let result = world.one(confined(command, Sandbox::new()));
-    let mut lines = result.stdout.lines();
+    let mut lines = result.stdout().lines();
     assert_eq!(lines.next(), Some("700"), "{result:?}");
     let own = PathBuf::from(lines.next().unwrap());
     eventually("it is removed", || !own.exists());
-    let names = |result: forge_hooks::HookResult| result.stdout;
+    let names = |result: forge_hooks::HookResult| result.stdout().to_owned();
     let twice = [(); 2].map(|()| names(world.one(confined("echo \"$TMPDIR\"", Sandbox::new()))));
     assert_ne!(twice[0], twice[1]);
 }
@@ -442,11 +442,7 @@ fn the_host_keeps_its_rights() {
             .with_timeout(Duration::from_secs(60));
         let result = world.run(racing, &HookEvent::session_start("s"));
         is_over.store(true, Ordering::Relaxed);
-        assert_eq!(
-            (result.exit_code, result.stdout.as_str()),
-            (0, ""),
-            "{result:?}"
-        );
+        assert_eq!((result.exit_code(), result.stdout()), (0, ""), "{result:?}");
     });
     // A thread of a pool may still end a start that was cancelled, with its signals blocked.
     let is_zero = |line: &String| {

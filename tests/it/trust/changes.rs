@@ -27,8 +27,8 @@ pub(crate) fn lost(hooks: &Hooks) -> Option<String> {
     let lost = |failure| failure == Some(FailureKind::ApprovalLost);
     let mut results = outcome.results().iter();
     results
-        .find(|result| lost(result.failure))
-        .and_then(|result| result.error.clone())
+        .find(|result| lost(result.failure()))
+        .and_then(|result| result.error().map(str::to_owned))
 }
 
 /// The files of `approved/`, with the approvals that an earlier version of this crate has stored for them. A change of how
@@ -153,7 +153,7 @@ fn cosmetic_edits_need_no_new_approval() {
     assert!(report.problems.is_empty(), "{report:?}");
     // Python is to leave nothing beside a script.
     let outcome = hooks.execute(&blocking_event());
-    assert_eq!(outcome.results()[0].stdout, "1\n");
+    assert_eq!(outcome.results()[0].stdout(), "1\n");
 }
 
 /// A project with these two hooks.
@@ -323,7 +323,7 @@ fn the_same_entry_in_two_files_has_two_approvals() {
         outcome
             .results()
             .iter()
-            .map(|result| lost(result.failure))
+            .map(|result| lost(result.failure()))
             .collect()
     };
     assert_eq!(fails(&hooks), [false, false]);

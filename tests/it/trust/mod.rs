@@ -101,7 +101,7 @@ impl Project {
 }
 
 fn is_lost(result: &HookResult) -> bool {
-    result.failure == Some(FailureKind::ApprovalLost)
+    result.failure() == Some(FailureKind::ApprovalLost)
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn the_users_own_hooks_need_no_approval() {
     project.world.write(PROJECT, off);
     let report = project.load();
     assert!(report.problems.is_empty(), "one that is disabled neither");
-    assert_eq!(project.guard().results()[0].stdout.trim(), "mine");
+    assert_eq!(project.guard().results()[0].stdout().trim(), "mine");
 }
 
 #[test]
@@ -139,10 +139,10 @@ fn what_was_approved_runs() {
     let report = project.load();
     assert!(report.problems.is_empty(), "{report:?}");
     if cfg!(unix) {
-        assert_eq!(project.guard().results()[0].stdout.trim(), "guarded");
+        assert_eq!(project.guard().results()[0].stdout().trim(), "guarded");
     }
     let started = project.world.outcome(&HookEvent::session_start("s"));
-    assert_eq!(started.results()[0].stdout.trim(), "started");
+    assert_eq!(started.results()[0].stdout().trim(), "started");
     // Neither the order of entries and keys nor the form of a number matters.
     let turned = r#"{"hooks": [
         {"command": "echo started", "event": "session:start"},
@@ -232,7 +232,7 @@ fn what_was_approved_and_is_gone_blocks() {
                 && started
                     .results()
                     .iter()
-                    .any(|result| result.failure.is_some())
+                    .any(|result| result.failure().is_some())
         );
         assert!(project.store().revoke(project.root()).unwrap());
         let _ = project.load();
@@ -359,8 +359,8 @@ fn a_hook_cannot_approve() {
     let test = "trust::a_hook_cannot_approve";
     let hook = Hook::program("*", [binary.to_str().unwrap(), "--exact", test]).unwrap();
     let result = World::new().one(hook.with_env(INNER, "1"));
-    assert!(result.success(), "{}", result.stdout);
-    assert!(result.stdout.contains("1 passed"), "{}", result.stdout);
+    assert!(result.success(), "{}", result.stdout());
+    assert!(result.stdout().contains("1 passed"), "{}", result.stdout());
 }
 
 /// Nothing can be approved in a place that is not there, or cannot be written down; it must not run for that.

@@ -257,7 +257,7 @@ fn without_a_store_no_text_is_read() {
     let outcome = hooks.execute_with(&events()[0], FireOptions::default().stop_on_failure(false));
     assert_eq!(outcome.results().len(), 2, "{outcome:?}");
     for result in &outcome {
-        let display = format!("{} {:?}", result.hook.label(), result.reason());
+        let display = format!("{} {:?}", result.hook().label(), result.reason());
         assert!(!display.contains("IGNORE"), "{display}");
         assert!(display.contains("hooks.json:"), "{display}");
     }

@@ -235,7 +235,7 @@ fn a_change_of_a_case_keeps_the_approval() {
     assert!(hooks.report().is_ok(), "{}", hooks.report());
     let event = HookEvent::tool_pre_execute("bash", json!({"command": "sudo ls"}));
     let outcome = hooks.execute(&event);
-    assert_eq!(outcome.blocked().unwrap().hook.label(), "no_sudo");
+    assert_eq!(outcome.blocked().unwrap().hook().label(), "no_sudo");
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn an_unusable_condition_blocks() {
     assert!(!report.is_ok() && report.loaded == 0, "{report:?}");
     let outcome = world.outcome(&bash("ls"));
     let result = outcome.blocked().expect("a result that blocks");
-    assert_eq!(result.failure, Some(FailureKind::Misconfigured));
+    assert_eq!(result.failure(), Some(FailureKind::Misconfigured));
     let reason = outcome.reason().unwrap();
     assert!(reason.contains("unclosed group"), "{reason}");
     // A hook that is switched off is reported, and blocks nothing.

@@ -448,7 +448,7 @@ fn a_doubt_is_of_one_event() {
     world.add(Hook::from_json(&entry).unwrap());
     let doubt = world.outcome(&event("a\u{0}"));
     assert_eq!(doubt.additional_context(), None);
-    let hook = Hook::clone(&doubt.results()[0].hook);
+    let hook = Hook::clone(doubt.results()[0].hook());
     world.registry().clear();
     world.add(hook);
     assert!(world.outcome(&event("a")).additional_context().is_some());
