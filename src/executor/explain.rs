@@ -11,7 +11,6 @@ use crate::entry::{Off, Standing};
 use crate::events::HookEvent;
 use crate::hook::{Compared, Hook};
 use crate::outcome::HookResult;
-use crate::pattern::Mismatch;
 
 /// A hook, and the prediction for it.
 #[derive(Debug)]
@@ -28,7 +27,7 @@ pub(crate) struct Explanation {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Omission {
     /// The hook's pattern, or one of its conditions, does not match the event.
-    Mismatch(Vec<Mismatch>),
+    Mismatch(String),
     /// An identical hook of another agent runs instead.
     Replaced,
     /// The hook with this label, which is before it, fails, and the executor stops there.
@@ -75,10 +74,9 @@ impl HookExecutor {
         let at = Compared::new(event, self.core().runner.working_dir.as_deref(), &others);
         all.extend(others.into_iter().map(|hook| {
             let standing = self.standing(&hook);
-            let omission = match hook.mismatches_at(&at, can_block) {
-                mismatches if !mismatches.is_empty() => Some(Omission::Mismatch(mismatches)),
-                _ if standing.takes_part() => Some(Omission::Replaced),
-                _ => None,
+            let omission = match hook.mismatch_at(&at, can_block) {
+                Some(mismatch) => Some(Omission::Mismatch(mismatch)),
+                None => standing.takes_part().then_some(Omission::Replaced),
             };
             Explanation {
                 hook,
@@ -115,14 +113,13 @@ impl Explanation {
     /// Explains a hook that is not registered. Does not look at the conditions of a hook that no person has approved.
     #[cfg(feature = "cli")]
     pub(crate) fn left_out(hook: &Arc<Hook>, standing: &Standing, event: &HookEvent) -> Self {
-        let mismatches = match standing {
-            Standing::NotApproved => hook.pattern().mismatches(event),
-            _ => Vec::new(),
-        };
+        let is_of_pattern =
+            matches!(standing, Standing::NotApproved) && !hook.pattern().matches(event);
+        let mismatch = hook.mismatch(event, true).filter(|_| is_of_pattern);
         Self {
             hook: Arc::clone(hook),
             standing: standing.clone(),
-            omission: (!mismatches.is_empty()).then_some(Omission::Mismatch(mismatches)),
+            omission: mismatch.map(Omission::Mismatch),
             order: None,
         }
     }
@@ -148,13 +145,7 @@ impl Explanation {
 impl Omission {
     fn reason(&self) -> String {
         match self {
-            Self::Mismatch(mismatches) => {
-                let reason = |mismatch: &Mismatch| {
-                    format!("`{}` does not match: {mismatch}", mismatch.alternative)
-                };
-                let all: Vec<_> = mismatches.iter().map(reason).collect();
-                all.join("; ")
-            }
+            Self::Mismatch(mismatch) => mismatch.clone(),
             Self::Replaced => "an identical handler runs instead".to_owned(),
             Self::Stopped(by) => {
                 format!("`{by}`, which is before it, fails and stops the hooks after it")

@@ -10,10 +10,9 @@ use super::compared::Compared;
 use super::condition::{Condition, FOR_GUARDS};
 use super::definition::Hook;
 use super::error::HookError;
-use super::when::expressions_of;
+use super::when::{differs, expressions_of};
 use crate::entry::{HookCommand, May};
 use crate::events::HookEvent;
-use crate::pattern::{Mismatch, PatternPart};
 use crate::printable;
 
 impl<'e> Compared<'e> {
@@ -88,33 +87,30 @@ impl Hook {
         self.pattern().matches(event) && self.is_when_met(&self.compared(event, None), can_block)
     }
 
-    /// Returns the reasons why the hook does not match this event: the parts of its pattern that do not match, or, if the
-    /// pattern matches, the conditions that do not. Values of the event are shortened, and secrets masked by the default
-    /// rules. Empty if the hook [matches](Self::matches).
+    /// Returns the reason why the hook does not match this event, in a sentence: its pattern, or the first condition that does not
+    /// match. The value of the event is shortened, and secrets are masked by the default rules. None if the hook
+    /// [matches](Self::matches).
     #[must_use]
-    pub fn mismatches(&self, event: &HookEvent, can_block: bool) -> Vec<Mismatch> {
-        self.mismatches_at(&self.compared(event, None), can_block)
+    pub fn mismatch(&self, event: &HookEvent, can_block: bool) -> Option<String> {
+        self.mismatch_at(&self.compared(event, None), can_block)
     }
 
-    pub(crate) fn mismatches_at(&self, at: &Compared<'_>, can_block: bool) -> Vec<Mismatch> {
-        let event = at.event;
-        let mut mismatches = self.pattern().mismatches(event);
-        if !mismatches.is_empty() || self.matches_by_pattern {
-            return mismatches;
+    /// Returns the reason why the hook does not match an event, as [`mismatch`](Self::mismatch) does.
+    pub(crate) fn mismatch_at(&self, at: &Compared<'_>, can_block: bool) -> Option<String> {
+        if !self.pattern().matches(at.event) {
+            return Some(format!("`{}` does not match", self.event_pattern()));
         }
-        if let Some(when) = &self.settings.when {
+        if self.matches_by_pattern {
+            return None;
+        }
+        let of_condition = self.settings.when.as_ref().and_then(|when| {
             let secrets = self.env().values().map(String::as_str);
-            mismatches = when.mismatches(at, self.base_dir(), self.guards(can_block), secrets);
-        }
-        if let Some(mismatch) = self.protocol_mismatch(event) {
-            mismatches.push(Mismatch {
-                alternative: mismatch.key.to_owned(),
-                part: PatternPart::Condition,
-                expected: mismatch.expected.to_owned(),
-                found: mismatch.found.map(str::to_owned),
-            });
-        }
-        mismatches
+            when.mismatch(at, self.base_dir(), self.guards(can_block), secrets)
+        });
+        of_condition.or_else(|| {
+            let mismatch = self.protocol_mismatch(at.event)?;
+            Some(differs(mismatch.key, mismatch.expected, mismatch.found))
+        })
     }
 
     /// Returns the JSON Pointers of conditions that run a guard on this event only because they are unknown; see

@@ -21,7 +21,6 @@ use crate::command;
 use crate::events::HookEvent;
 use crate::json::{Member, Node, kind};
 use crate::paths::Unknown;
-use crate::pattern::{Mismatch, PatternPart};
 use crate::printable::shortened;
 use crate::redact::Redactor;
 
@@ -220,24 +219,23 @@ impl When {
         tests.map(move |(pointer, test)| (pointer.as_str(), answers(pointer, test, at, root)))
     }
 
-    /// Returns each condition that does not match. `secrets` are masked in the values.
-    pub(super) fn mismatches<'s>(
+    /// Returns the first condition that does not match, in a sentence. `secrets` are masked in the value.
+    pub(super) fn mismatch<'s>(
         &self,
         at: &Compared<'_>,
         root: Option<&Path>,
         guards: bool,
-        secrets: impl Iterator<Item = &'s str> + Clone,
-    ) -> Vec<Mismatch> {
-        let tests = self.tests.iter();
-        let differing =
-            tests.filter(|(pointer, test)| !answers(pointer, test, at, root).is_met(guards));
-        let mismatches = differing.map(|(pointer, test)| Mismatch {
-            alternative: pointer.clone(),
-            part: PatternPart::Condition,
-            expected: test.condition.to_string(),
-            found: display_of(pointer, at.event, secrets.clone()),
-        });
-        mismatches.collect()
+        secrets: impl Iterator<Item = &'s str>,
+    ) -> Option<String> {
+        let mut tests = self.tests.iter();
+        let (pointer, test) =
+            tests.find(|(pointer, test)| !answers(pointer, test, at, root).is_met(guards))?;
+        let found = display_of(pointer, at.event, secrets);
+        Some(differs(
+            pointer,
+            &test.condition.to_string(),
+            found.as_deref(),
+        ))
     }
 
     /// Returns the pointer of a condition that only a guard may have: what it does not see would be granted.
@@ -534,6 +532,16 @@ fn unescaped(step: &str) -> Cow<'_, str> {
 fn index(step: &str) -> Option<usize> {
     let is_plain = step == "0" || !step.starts_with(['0', '+']);
     step.parse().ok().filter(|_| is_plain)
+}
+
+/// Says that a value of an event is not the expected one.
+pub(super) fn differs(key: &str, expected: &str, found: Option<&str>) -> String {
+    match found {
+        Some(found) => format!(
+            "`{key}` does not match: its value is `{found}`, and the condition `{expected}`"
+        ),
+        None => format!("`{key}` does not match: it has no value"),
+    }
 }
 
 /// Returns the value, if the event has it, for people: shortened, with secrets masked. A key above the value may show that

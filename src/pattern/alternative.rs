@@ -1,7 +1,5 @@
 //! An alternative of a pattern, and the reason why it does not match an event.
 
-use std::fmt;
-
 use crate::events::EventType;
 use crate::globs::Glob;
 
@@ -29,8 +27,7 @@ pub(crate) struct Name {
 
 /// A part of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum PatternPart {
+pub(crate) enum PatternPart {
     /// The whole name of the event, in a pattern of one part.
     Event,
     /// The text before the first colon.
@@ -39,20 +36,6 @@ pub enum PatternPart {
     Action,
     /// The third part.
     Tool,
-    /// A condition of the hook, which is not part of the pattern.
-    Condition,
-}
-
-impl fmt::Display for PatternPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Event => "event",
-            Self::Category => "category",
-            Self::Action => "action",
-            Self::Tool => "tool",
-            Self::Condition => "condition",
-        })
-    }
 }
 
 impl Alternative {
@@ -66,7 +49,7 @@ impl Alternative {
             PatternPart::Event => Some(event.as_str()),
             PatternPart::Category => Some(event.category()),
             PatternPart::Action => Some(event.action()),
-            PatternPart::Tool | PatternPart::Condition => tool,
+            PatternPart::Tool => tool,
         };
         let mut parts = self.parts.iter().map(|part| (part, text_for(part)));
         parts.find(|(part, text)| !text.is_some_and(|text| part.matches(text)))

@@ -14,7 +14,6 @@
 //! capital letters, so that a capital letter in a category, an action or a whole name is an error.
 
 mod alternative;
-mod mismatch;
 mod parse;
 
 use std::borrow::Cow;
@@ -24,9 +23,7 @@ use std::str::FromStr;
 use crate::events::{EventType, HookEvent};
 use crate::printable::shortened;
 
-pub use alternative::PatternPart;
-pub(crate) use alternative::{Alternative, Name, Part};
-pub use mismatch::Mismatch;
+pub(crate) use alternative::{Alternative, Name, Part, PatternPart};
 
 /// A parsed event pattern.
 ///
@@ -132,6 +129,19 @@ impl EventPattern {
         let tool = event.tool_name.as_deref();
         let mut alternatives = self.alternatives.iter();
         alternatives.any(|alternative| alternative.difference(&event.event_type, tool).is_none())
+    }
+
+    /// Returns the names of tools that would make the pattern match an event that has another tool, or none.
+    #[cfg(feature = "cli")]
+    pub(crate) fn other_tools(&self, event_type: &EventType) -> Vec<&str> {
+        let of_event = self
+            .alternatives
+            .iter()
+            .filter(|alternative| alternative.matches_type(event_type));
+        let tools = of_event.filter_map(Alternative::tool);
+        tools
+            .flat_map(|part| part.names.iter().map(|name| &*name.text))
+            .collect()
     }
 
     /// Returns whether the pattern matches events of this type, with some tool or without one.

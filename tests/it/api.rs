@@ -11,7 +11,7 @@ use forge_hooks::events::EventTypeError;
 use forge_hooks::executor::DropReason;
 use forge_hooks::hook::KeyError;
 use forge_hooks::lifecycle::ToolRun;
-use forge_hooks::pattern::{EventPattern, Mismatch, PatternError};
+use forge_hooks::pattern::{EventPattern, PatternError};
 use forge_hooks::redact::RedactError;
 use forge_hooks::trace::TraceError;
 use forge_hooks::trust::{Approval, ApprovalStatus, Approved, TrustError};
@@ -46,7 +46,6 @@ fn types_are_send_and_sync_and_have_debug() {
     shared::<Running<Model>>();
     shared::<Running<Stream>>();
     shared::<LoadReport>();
-    shared::<Mismatch>();
     shared::<Running<Permission>>();
     shared::<PermissionRun>();
     shared::<Running<Session>>();

@@ -9,7 +9,6 @@ use crate::cli::files::display_path;
 use crate::cli::{Context, Done, Exit, Style, Terminal, counted};
 use crate::config::Severity;
 use crate::executor::{Explanation, Omission};
-use crate::pattern::{Mismatch, PatternPart};
 use crate::{FireOptions, Hook, HookEvent, Hooks, Redactor, printable};
 
 /// The output of `forge-hooks fire --dry-run`.
@@ -165,16 +164,16 @@ fn reasons(event: &HookEvent, explained: &[Explanation]) -> Vec<String> {
 
 /// Returns a hint if a hook differs only in the name of the tool, and the names are similar, as `Bash` and `bash`.
 fn nearest_tool(event: &HookEvent, explanation: &Explanation) -> Option<String> {
-    let Some(Omission::Mismatch(mismatches)) = &explanation.omission else {
+    let pattern = explanation.hook.pattern();
+    if !matches!(explanation.omission, Some(Omission::Mismatch(_))) || pattern.matches(event) {
         return None;
-    };
-    let is_tool = |mismatch: &&Mismatch| mismatch.part == PatternPart::Tool;
-    let mismatch = mismatches.iter().find(is_tool)?;
+    }
+    let mut names = pattern.other_tools(&event.event_type).into_iter();
     let Some(tool) = &event.tool_name else {
+        names.next()?;
         return Some("; name it with `--tool`".to_owned());
     };
     let distance = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &tool.to_lowercase());
-    let mut names = mismatch.expected.split('|');
     let near = names.find(|name| distance(name) > 0.88)?;
     Some(if near.eq_ignore_ascii_case(tool) {
         "; upper and lower case must agree".to_owned()

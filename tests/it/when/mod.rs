@@ -13,7 +13,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use forge_hooks::hook::{Condition, Reads};
-use forge_hooks::pattern::PatternPart;
 use forge_hooks::{
     AppProfile, EventSpec, EventType, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent,
     HookExecutor, Hooks, Lifecycle, Permit, Trace,
@@ -271,8 +270,8 @@ fn a_guard_runs_where_a_value_is_unclear() {
             let is_tested = matches!(&data["x"], Value::String(text) if text.len() <= longest);
             let untested = hook.untested_conditions(&event);
             assert_eq!(untested.is_empty(), is_tested, "{beginning}");
-            let mismatches = hook.mismatches(&event, can_block);
-            assert_eq!(mismatches.is_empty(), expected, "{kind} {beginning}");
+            let mismatch = hook.mismatch(&event, can_block);
+            assert_eq!(mismatch.is_none(), expected, "{kind} {beginning}");
         }
     }
 }
@@ -345,27 +344,14 @@ fn a_changed_call_is_tested_again() {
 
 #[test]
 fn what_does_not_match_is_explained() {
-    let guarding = guard("tool:*", POINTER, "git *")
-        .with_when("/tool_args/env/API_TOKEN", "x")
-        .unwrap()
-        .with_when("/tool_args/n", sudo())
-        .unwrap()
-        .with_env("K", "s3cretive");
-    let args = json!({"command": "echo s3cretive", "n": 5, "env": {"API_TOKEN": "abcdef"}});
+    let guarding = guard("tool:*", POINTER, "git *").with_env("K", "s3cretive");
+    let args = json!({"command": "echo s3cretive"});
     let event = HookEvent::tool_post_execute("bash", args, "");
-    let mismatches = guarding.mismatches(&event, false);
-    let messages: Vec<_> = mismatches.iter().map(ToString::to_string).collect();
-    let expected = [
-        "its value is `echo [redacted]`, and the condition `git *`",
-        "its value is `[redacted]`, and the condition `x`",
-        r"its value is `5`, and the condition `regex \bsudo\b`",
-    ];
-    assert_eq!(messages, expected);
-    assert_eq!(mismatches[0].alternative, POINTER);
-    assert_eq!(mismatches[0].part, PatternPart::Condition);
+    let expected = "`/tool_args/command` does not match: its value is `echo [redacted]`, and the condition `git *`";
+    assert_eq!(guarding.mismatch(&event, false).as_deref(), Some(expected));
     let start = HookEvent::session_start("s");
-    let of_pattern = guarding.mismatches(&start, false);
-    assert_eq!(of_pattern[0].part, PatternPart::Category);
+    let of_pattern = guarding.mismatch(&start, false);
+    assert_eq!(of_pattern.as_deref(), Some("`tool:*` does not match"));
     let secret = json!({"password": 123_456});
     for (pointer, args, message) in [
         (POINTER, json!({}), "it has no value"),
@@ -373,8 +359,8 @@ fn what_does_not_match_is_explained() {
     ] {
         let hook = guard("tool:*", pointer, "x");
         let event = HookEvent::tool_error("bash", args, "");
-        let mismatch = hook.mismatches(&event, false)[0].to_string();
-        assert!(mismatch.starts_with(message), "{mismatch}");
+        let mismatch = hook.mismatch(&event, false).unwrap();
+        assert!(mismatch.contains(message), "{mismatch}");
     }
 }
 
