@@ -73,27 +73,27 @@ pub(crate) fn rows() -> Vec<Row> {
         ),
         count(
             "instructions of a hook less those of Command::output()",
-            35_000.0,
-            34_000.0,
+            43_000.0,
+            42_400.0,
             counted::own_instructions,
         ),
         count(
             "instructions of an answer without a process",
-            9_500.0,
-            9_100.0,
+            15_500.0,
+            15_000.0,
             counted::instructions_of_an_answer,
         ),
         count(
             "the same of an approved hook, 50 scripts beside it",
-            10_200.0,
-            9_800.0,
+            16_200.0,
+            15_700.0,
             counted::instructions_of_an_approved_answer,
         ),
-        count("system calls of a hook", 28.3, 28.3, counted::system_calls),
+        count("system calls of a hook", 31.2, 31.2, counted::system_calls),
         count(
             "system calls of an approved hook, 50 files covered",
-            86.0,
-            86.0,
+            89.0,
+            89.0,
             counted::system_calls_approved,
         ),
         time(
@@ -104,7 +104,7 @@ pub(crate) fn rows() -> Vec<Row> {
         count(
             "system calls of a hook in a sandbox",
             80.0,
-            61.0,
+            65.0,
             counted::system_calls_confined,
         ),
         ratio(
@@ -179,13 +179,13 @@ pub(crate) fn rows() -> Vec<Row> {
         ),
         time("submit, p50", 1_000.0, |effort| calls::submit(effort, 50)),
         time("submit, p99", 10_000.0, |effort| calls::submit(effort, 99)),
-        own_count("allocations of submit", 7.2, 7.2, |_| {
+        own_count("allocations of submit", 13.4, 13.4, |_| {
             calls::allocations_of_submit()
         }),
         own_count(
             "MiB of 1,000 queued events with 10 KiB of arguments",
             16.0,
-            12.5,
+            13.4,
             |_| calls::memory_of_queued_events(),
         ),
         time("a look at a handle", 100.0, calls::look),

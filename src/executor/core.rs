@@ -93,20 +93,18 @@ impl Core {
         hooks: &[Arc<Hook>],
         outcome: &Outcome,
     ) {
-        let name = &event.event_type;
-        let disabled_by = self.runner.native.naming().disabled_by();
-        let how = How {
+        let how = || How {
             handles_ask: options.handles.ask,
             applies_updates: options.handles.updates,
             stop_on_failure: options.stop_on_failure,
-            is_disabled: self.allow_disable && disabled_by.is_some(),
-            is_known: self.vocabulary.event(name.as_str()).is_some(),
+            is_disabled: self.allow_disable && self.runner.native.naming().disabled_by().is_some(),
+            is_known: self.vocabulary.event(event.event_type.as_str()).is_some(),
         };
         let fired = || FiredEvent {
             event: Arc::clone(event),
             hooks: hooks.to_vec(),
             outcome: outcome.clone(),
-            how,
+            how: how(),
         };
         let observers = &self.runner.observers;
         observers.observe(|| Observation::Fired(Box::new(fired())));

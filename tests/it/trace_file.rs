@@ -173,13 +173,18 @@ fn all_lines_of_a_cut_are_written_at_a_shutdown() {
 
 #[test]
 fn lost_lines_are_counted() {
-    const EVENTS: u64 = 200;
+    const EVENTS: u64 = 1_000;
     let traced = Traced::with(|builder| builder.capacity(0));
     for _ in 0..10 {
         traced.world.add(quick());
     }
     for _ in 0..EVENTS {
-        traced.world.fire(&blocking_event());
+        let options = FireOptions::new().stop_on_failure(false);
+        let results = traced
+            .world
+            .executor
+            .execute_hooks(&blocking_event(), options);
+        assert_eq!(results.len(), 10, "no result is lost");
     }
     let lines = traced.lines();
     let lost = reported(&lines);
