@@ -55,7 +55,7 @@ fn submit(executor: &HookExecutor, options: FireOptions) -> HookHandle {
 }
 
 fn was_cancelled(result: &HookResult) -> bool {
-    result.failure == Some(FailureKind::Cancelled)
+    result.failure() == Some(FailureKind::Cancelled)
 }
 
 /// Waits, and returns the number of hooks that were cancelled.
