@@ -12,6 +12,7 @@ use std::time::Duration;
 use shuttle::sync::mpsc::{Receiver, Sender, channel};
 use shuttle::thread;
 
+use super::delivery::ResultSender;
 use super::token::Run;
 use super::{CancelToken, FireOptions, HookExecutor, HookHandle, SubmitError};
 use crate::entry::HookOutput;
@@ -184,16 +185,18 @@ fn a_cancelled_event_ends_once() {
     });
 }
 
-/// A run sleeps until its own flag is requested.
+/// The token of its handle is cancelled with it.
 #[test]
 fn a_cancellation_reaches_a_run_that_is_just_registered() {
     try_schedules(|| {
         let parent = CancelToken::new();
         let canceller = parent.clone();
         let canceller = thread::spawn(move || canceller.cancel());
-        let child = Run::new([CancelToken::new(), parent]);
+        let (sender, _received) = ResultSender::new(0, false);
+        let (own, tokens) = (CancelToken::new(), vec![CancelToken::new(), parent]);
+        let run = Run::of_event(tokens, own.clone(), sender.channel);
         canceller.join().unwrap();
-        assert!(child.cancel().is_requested());
+        assert!(run.cancel().is_requested() && own.is_cancelled());
     });
 }
 

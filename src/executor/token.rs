@@ -150,8 +150,10 @@ impl Run {
             runs.insert(run.number, Arc::downgrade(&run));
         }
         // A token may have been cancelled before it knew this run.
-        if run.cancel.is_requested() {
-            run.request();
+        if run.cancel.is_requested()
+            && let Some(own) = &run.own
+        {
+            own.cancel();
         }
         run
     }

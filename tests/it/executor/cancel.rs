@@ -202,6 +202,7 @@ fn a_cancelled_token_cancels_what_comes_later() {
     token.cancel();
     let options = || FireOptions::new().cancelled_by(&token);
     let submitted = world.executor.submit(blocking_event(), options()).unwrap();
+    assert!(submitted.cancel_token().is_cancelled());
     for outcome in [
         submitted.wait(),
         world.executor.execute(&blocking_event(), options()),
