@@ -98,7 +98,7 @@ impl<'a> Dispatch<'a> {
         self.turns.remove(&index);
         let is_replaced = || {
             let mut others = self.turns.values();
-            others.any(|turn| replaces(&turn.hook, hook))
+            hook.identity().is_some() && others.any(|turn| replaces(&turn.hook, hook))
         };
         if !hook.is_when_met(at, self.firing.can_block) || is_replaced() {
             return false;

@@ -162,14 +162,10 @@ impl HookExecutor {
     /// ```
     #[must_use]
     pub fn hooks_for(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
-        let mut hooks = self.hooks_of(event);
+        let hooks = self.hooks_of(event);
         let matching = self.matching(event, &hooks);
-        hooks = matching
-            .into_iter()
-            .map(|index| Arc::clone(&hooks[index]))
-            .collect();
-        dedupe(&mut hooks);
-        hooks
+        let matching = matching.into_iter().map(|index| Arc::clone(&hooks[index]));
+        dedupe(&matching.collect::<Vec<_>>())
     }
 
     /// Returns the hooks whose pattern matches, in their order.

@@ -2,6 +2,7 @@
 //!
 //! Hooks that redact a tool's output come first, then the other hooks of hooks.json, then those of each other agent. Knows how a hook's protocol wants to be run. Does not know the protocol itself.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::events::EventType;
@@ -15,23 +16,31 @@ pub(super) fn sort(event_type: &EventType, hooks: &mut [Arc<Hook>]) {
     });
 }
 
-/// Keeps the first of identical hooks, if it does all that the others would do.
-pub(super) fn dedupe(hooks: &mut Vec<Arc<Hook>>) {
-    let mut kept: Vec<Arc<Hook>> = Vec::new();
-    hooks.retain(|hook| {
-        let is_new = !kept.iter().any(|first| replaces(first, hook));
-        if is_new && hook.identity().is_some() {
-            kept.push(Arc::clone(hook));
+/// Returns the hooks without those that an identical one before them [replaces].
+pub(super) fn dedupe(hooks: &[Arc<Hook>]) -> Vec<Arc<Hook>> {
+    let mut first: HashMap<_, &Hook> = HashMap::new();
+    let mut kept = Vec::new();
+    for hook in hooks {
+        if let Some(identity) = hook.identity() {
+            let is_replaced = first
+                .get(&identity)
+                .is_some_and(|first| replaces(first, hook));
+            if is_replaced {
+                continue;
+            }
+            first.insert(identity, hook);
         }
-        is_new
-    });
+        kept.push(Arc::clone(hook));
+    }
+    kept
 }
 
 /// Returns whether the hooks are identical, and the first one does all that the other one would do. It does not if its approval is
 /// lost, since it then fails. Nor does it if only it is confined by the host, since it may fail where the other hook decides.
 pub(super) fn replaces(first: &Hook, other: &Hook) -> bool {
-    let is_identical = || other.identity().is_some() && first.identity() == other.identity();
+    let is_identical = other.identity().is_some() && first.identity() == other.identity();
     let confined = first.host_sandbox();
-    let may_do_less = first.is_refused() || confined.is_some() && confined != other.host_sandbox();
-    !may_do_less && is_identical()
+    let may_do_less =
+        || first.is_refused() || confined.is_some() && confined != other.host_sandbox();
+    is_identical && !may_do_less()
 }
