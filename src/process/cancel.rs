@@ -18,8 +18,7 @@ pub(crate) struct Cancel {
     requested: AtomicBool,
     /// Further flags, each of which is a request.
     flags: Vec<Arc<AtomicBool>>,
-    /// True if one of the flags is set without a call of `request`.
-    is_polled: bool,
+    /// None within: there is no pipe, so a run looks at the flags from time to time.
     #[cfg(unix)]
     pipe: OnceLock<Option<Pipe>>,
 }
@@ -35,10 +34,16 @@ struct Pipe {
 impl Cancel {
     /// Creates a flag that is also requested by these flags. `is_polled` says that one of them is set without a call of
     /// [`request`](Self::request).
+    #[cfg_attr(windows, allow(unused_variables))]
     pub(crate) fn watching(flags: Vec<Arc<AtomicBool>>, is_polled: bool) -> Self {
         Self {
             flags,
-            is_polled,
+            #[cfg(unix)]
+            pipe: if is_polled {
+                OnceLock::from(None)
+            } else {
+                OnceLock::new()
+            },
             ..Self::default()
         }
     }
@@ -66,9 +71,6 @@ impl Cancel {
     /// no pipe could be created, or a flag is set without a request.
     #[cfg(unix)]
     pub(crate) fn wake(&self) -> Option<BorrowedFd<'_>> {
-        if self.is_polled {
-            return None;
-        }
         let make = || {
             let (reader, writer) = std::io::pipe().ok()?;
             Some(Pipe {
