@@ -30,9 +30,10 @@ impl Chain {
 
     /// Returns the hook that keeps this one from running. A hook of another agent runs unless the event is blocked.
     pub(super) fn keeps_back(&self, hook: &Hook) -> Option<&Arc<Hook>> {
-        match hook.agent().is_some() {
-            true => self.blocked_by.as_ref(),
-            false => self.stopped_by.as_ref(),
+        if hook.agent().is_some() {
+            self.blocked_by.as_ref()
+        } else {
+            self.stopped_by.as_ref()
         }
     }
 

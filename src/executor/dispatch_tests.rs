@@ -107,9 +107,10 @@ fn found(rules: &[Rule], submits: bool) -> Model {
     let executor = HookExecutor::new(registry);
     let event = HookEvent::tool_pre_execute("bash", json!({"n": "0"}));
     let options = FireOptions::new().applies_updates();
-    let outcome = match submits {
-        true => executor.submit(event, options).unwrap().wait(),
-        false => executor.execute(&event, options),
+    let outcome = if submits {
+        executor.submit(event, options).unwrap().wait()
+    } else {
+        executor.execute(&event, options)
     };
     let n = |event: &HookEvent| event.data["tool_args"]["n"].as_str().unwrap().parse();
     let results = outcome.results().iter().map(|result| {
