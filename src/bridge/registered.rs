@@ -150,12 +150,12 @@ impl Registered {
             .discover_project(cwd)
             .filter(|other| root.as_ref() != Some(other));
         let trace = self.trace(root.iter().chain(&other));
-        let observer = trace.as_ref().and_then(|trace| trace.as_ref().ok());
+        let recording = trace.as_ref().and_then(|trace| trace.as_ref().ok());
         let first = self.load(
             &self.profile,
             root.as_deref().unwrap_or(&start),
             root.is_some(),
-            (grace, observer),
+            (grace, recording),
         );
         let Some(other) = other else {
             let hooks = vec![first];
@@ -168,7 +168,7 @@ impl Registered {
             // The user's hooks run once if they cannot block.
             self.profile.clone().with_global_files([""; 0])
         };
-        let other = self.load(&profile, &other, true, (grace, observer));
+        let other = self.load(&profile, &other, true, (grace, recording));
         let hooks = vec![first, other];
         Ok(Projects { hooks, trace })
     }
