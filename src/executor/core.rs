@@ -80,6 +80,7 @@ impl Core {
     ) -> Firing {
         let can_block = self.vocabulary.can_block(&event.event_type);
         let mut firing = Firing::new(event, can_block, cancel);
+        firing.until = options.until(Instant::now());
         firing.handles = options.handles_of(&firing.event, can_block);
         firing.applies_input = options.applies_input(&firing.event, can_block);
         firing

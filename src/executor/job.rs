@@ -65,6 +65,7 @@ impl Submitted {
         let event = Arc::clone(&self.event);
         let mut firing = self.core.firing(event, options, self.run.cancel());
         firing.queued = self.at.elapsed();
+        firing.until = options.until(self.at);
         firing.fired = Arc::clone(&self.fired);
         firing
     }

@@ -1,6 +1,7 @@
 //! The options with which an event is fired.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::{Duration, Instant};
 
 use super::token::CancelToken;
 use crate::events::HookEvent;
@@ -27,6 +28,7 @@ pub struct FireOptions {
     /// together, which is harmless. Default: that of the session, unless the event can be blocked.
     order: Option<u64>,
     pub(super) token: Option<CancelToken>,
+    pub(super) timeout: Option<Duration>,
 }
 
 /// The treatment of background hooks in their turn.
@@ -55,6 +57,7 @@ impl FireOptions {
             background: Background::Start,
             order: None,
             token: None,
+            timeout: None,
         }
     }
 
@@ -127,11 +130,24 @@ impl FireOptions {
         self
     }
 
+    /// Limits the time of the whole event, from now on: in the queue, and of all its hooks, also of those that run again. When it is
+    /// over, the running hook and each hook after it fail as [`TimedOut`](crate::FailureKind::TimedOut). Background hooks have their
+    /// own time. Default: only the timeouts of the hooks.
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
     /// Lets this token cancel the event. One token can cancel many events and calls. Default: only the handle of a submitted
     /// event and [`cancel_running`](crate::HookExecutor::cancel_running) cancel it.
     pub fn cancelled_by(mut self, token: &CancelToken) -> Self {
         self.token = Some(token.clone());
         self
+    }
+
+    /// Returns the end of the time of an event that was fired at this moment.
+    pub(super) fn until(&self, fired: Instant) -> Option<Instant> {
+        fired.checked_add(self.timeout?)
     }
 
     /// Returns the priority in the queue. A guard is an event that can be blocked.

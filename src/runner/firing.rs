@@ -3,7 +3,7 @@
 //! Knows nothing of threads.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::observation::HookRun;
 use crate::events::HookEvent;
@@ -26,6 +26,8 @@ pub(crate) struct Firing {
     pub(crate) is_second_run: bool,
     pub(super) once: Once,
     pub(crate) cancel: Arc<Cancel>,
+    /// The end of the time that the host gives the event.
+    pub(crate) until: Option<Instant>,
     /// The time that the event has waited for a thread.
     pub(crate) queued: Duration,
     /// The host's way of handling answers.
@@ -43,6 +45,7 @@ impl Firing {
             is_second_run: false,
             once: Once::default(),
             cancel,
+            until: None,
             queued: Duration::ZERO,
             handles: Handles::default(),
         }
@@ -52,6 +55,12 @@ impl Firing {
     pub(crate) fn set_event(&mut self, event: Arc<HookEvent>) {
         self.event = event;
         self.once = Once::default();
+    }
+
+    /// Returns the time that is left for the event.
+    pub(super) fn left(&self) -> Duration {
+        let left = |until: Instant| until.saturating_duration_since(Instant::now());
+        self.until.map_or(Duration::MAX, left)
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {

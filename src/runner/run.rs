@@ -115,7 +115,9 @@ impl Runner {
             self.residents.end_of(&[hook.fingerprint()]);
         }
         let ran = admitted.and_then(|admitted| {
-            too_deep(&firing.event).map_or(Ok(()), Err)?;
+            too_deep(&firing.event)
+                .or_else(|| is_late(firing))
+                .map_or(Ok(()), Err)?;
             match admitted {
                 Admitted::Answer(output) => Ok(self.answer(firing, hook, *output)),
                 Admitted::Start {
@@ -199,7 +201,7 @@ impl Runner {
         let scripts = hook.scripts();
         let changed = scripts.and_then(|scripts| scripts.changed(hook, host_dir));
         let mut launch = protocol.prepare(&call)?;
-        let timeout = self.timeout(hook, &launch);
+        let timeout = self.timeout(hook, &launch).min(firing.left());
         let directory = match &launch.working_dir {
             Some(directory) => &working_dir.join(directory),
             None => working_dir,
@@ -310,6 +312,13 @@ impl Runner {
         let own = hook.own_timeout().or(launch.timeout);
         own.unwrap_or(self.default_timeout)
     }
+}
+
+/// Returns the failure of a hook whose turn comes when the time of its event is over.
+fn is_late(firing: &Firing) -> Option<Failure> {
+    let why = "the time for the whole event was over before its turn";
+    let failure = || Failure::new(FailureKind::TimedOut, why);
+    firing.left().is_zero().then(failure)
 }
 
 /// Returns the end of a process as its protocol reads it.

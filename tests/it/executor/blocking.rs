@@ -329,3 +329,40 @@ fn a_crash_begins_with_its_code_and_its_error() {
         "hook `guard` failed on `tool:pre_execute`: failed, exit code 1: KeyError: 1…\n"
     );
 }
+
+/// It counts for the hooks that run again, and in the queue.
+#[cfg(unix)]
+#[test]
+fn an_event_has_a_time_for_all_its_hooks() {
+    use std::time::Instant;
+
+    use forge_hooks::FireOptions;
+    let timeout = Duration::from_millis(400);
+    let options = FireOptions::new().timeout(timeout).stop_on_failure(false);
+    let world = World::running(["exit 0", "sleep 60", "echo never"]);
+    let begun = Instant::now();
+    let called = world.executor.execute(&blocking_event(), options.clone());
+    let failures = |outcome: &Outcome| {
+        outcome
+            .results()
+            .iter()
+            .map(HookResult::failure)
+            .collect::<Vec<_>>()
+    };
+    let expected = [
+        None,
+        Some(FailureKind::TimedOut),
+        Some(FailureKind::TimedOut),
+    ];
+    assert_eq!(failures(&called), expected);
+    assert!(begun.elapsed() >= timeout && !called.results()[2].started());
+    // The guard has time for one run.
+    let world = World::running(["sleep 0.3"]);
+    world.answering(serde_json::json!({"updatedInput": {"command": "pwd"}}));
+    let submitted = world
+        .executor
+        .submit(blocking_event(), options.applies_updates());
+    let outcome = submitted.unwrap().wait();
+    assert_eq!(failures(&outcome), [Some(FailureKind::TimedOut), None]);
+    assert_eq!(outcome.changed_event(), None);
+}
