@@ -27,8 +27,10 @@ pub(super) struct Channel(Mutex<ChannelState>);
 struct ChannelState {
     /// The channel has capacity for all results, so that sending never blocks. None after the last result.
     sender: Option<Sender<HookResult>>,
+    /// True if the host receives results alone, and no change of the event.
+    refuses_change: bool,
     /// The change of the event's input by hooks, once all results have been sent.
-    change: Option<InputChange>,
+    change: Option<Arc<InputChange>>,
     /// The task that awaits the end.
     waker: Option<Waker>,
     /// The thread that waits for the end.
@@ -42,6 +44,7 @@ impl ResultSender {
         let (sender, results) = bounded(hooks + 1);
         let state = ChannelState {
             sender: Some(sender),
+            refuses_change: false,
             change: None,
             waker: None,
             waiter: None,
@@ -73,8 +76,15 @@ impl ResultSender {
     }
 
     /// Reports the end. All results are sent first, so that a thread woken by the end finds them.
-    pub(super) fn close(&mut self, change: Option<InputChange>) {
+    pub(super) fn close(&mut self, change: Option<Arc<InputChange>>) {
         let mut state = self.channel.0.lock();
+        if change.is_some()
+            && state.refuses_change
+            && let Some(sender) = &state.sender
+        {
+            // There is room for it. A receiver that is gone needs none.
+            let _ = sender.try_send(HookResult::unseen_change());
+        }
         (state.sender, state.change) = (None, change);
         let (waker, waiter) = (state.waker.take(), state.waiter.take());
         drop(state);
@@ -95,8 +105,15 @@ impl Channel {
         self.0.lock().sender.is_none()
     }
 
+    /// Makes a change of the event block, for a host that receives results alone. Returns whether the event has been changed.
+    pub(super) fn refuse_change(&self) -> bool {
+        let mut state = self.0.lock();
+        state.refuses_change = true;
+        state.change.is_some()
+    }
+
     /// Returns the change of the event's input by hooks, once.
-    pub(super) fn take_change(&self) -> Option<InputChange> {
+    pub(super) fn take_change(&self) -> Option<Arc<InputChange>> {
         self.0.lock().change.take()
     }
 

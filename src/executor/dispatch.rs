@@ -30,16 +30,25 @@ pub(super) struct Dispatch<'a> {
     turns: BTreeMap<usize, Turn>,
     /// The index of the last hook that has changed the input.
     changed_by: Option<usize>,
+    /// The number of changes of the input.
+    changes: usize,
     send: &'a mut dyn FnMut(HookResult),
 }
 
 /// A hook that matched in its turn.
 struct Turn {
     hook: Arc<Hook>,
-    /// The event that it received.
-    event: Arc<HookEvent>,
-    /// The result; none for a background hook, and for a result that was sent.
-    result: Option<HookResult>,
+    /// The number of changes of the input before it.
+    changes: usize,
+    end: End,
+}
+
+/// What is left to do for a hook.
+enum End {
+    /// A background hook starts, with the event of its turn if the event is blocked.
+    Start(Arc<HookEvent>),
+    Send(Box<HookResult>),
+    Nothing,
 }
 
 impl<'a> Dispatch<'a> {
@@ -59,13 +68,14 @@ impl<'a> Dispatch<'a> {
             firing,
             turns: BTreeMap::new(),
             changed_by: None,
+            changes: 0,
             send,
         }
     }
 
     /// Runs the hooks from this index on. Returns the change of the input, if hooks have changed it. After a cancellation, every
     /// hook that has not run gets a result that says so.
-    pub(super) fn run(mut self, first: usize) -> Option<InputChange> {
+    pub(super) fn run(mut self, first: usize) -> Option<Arc<InputChange>> {
         self.run_hooks(first..self.hooks.len());
         if let Some(last) = self.changed_by
             && !self.chain.is_blocked()
@@ -96,25 +106,20 @@ impl<'a> Dispatch<'a> {
         }
         // The result of an earlier run is void.
         self.turns.remove(&index);
+        // An identical hook does the same only on the same input.
         let is_replaced = || {
             let mut others = self.turns.values();
-            hook.identity().is_some() && others.any(|turn| replaces(&turn.hook, hook))
+            let does_it = |turn: &Turn| turn.changes == self.changes && replaces(&turn.hook, hook);
+            hook.identity().is_some() && others.any(does_it)
         };
         if !hook.is_when_met(at, self.firing.can_block) || is_replaced() {
             return false;
         }
         let hook = hook.restricted_for(at);
-        let event = Arc::clone(&self.firing.event);
+        let changes = self.changes;
         if hook.background() {
-            let result = None;
-            self.turns.insert(
-                index,
-                Turn {
-                    hook,
-                    event,
-                    result,
-                },
-            );
+            let end = End::Start(Arc::clone(&self.firing.event));
+            self.turns.insert(index, Turn { hook, changes, end });
             return false;
         }
         let result = self.core.runner.run_unless_cancelled(&self.firing, &hook);
@@ -124,32 +129,26 @@ impl<'a> Dispatch<'a> {
         };
         let stops = result.stops_others(self.firing.can_block);
         self.chain.note(&hook, stops, result.stops_the_chain());
-        let result = self.keep(result);
-        self.turns.insert(
-            index,
-            Turn {
-                hook,
-                event,
-                result,
-            },
-        );
+        let end = self.keep(result);
+        self.turns.insert(index, Turn { hook, changes, end });
         let Some(changed) = changed else {
             return false;
         };
         if self.firing.applies_input {
             self.changed_by = Some(index);
+            self.changes += 1;
         }
         self.firing.set_event(Arc::new(changed));
         true
     }
 
     /// Sends a result that is final. Returns any other one: its hook may run again.
-    fn keep(&mut self, result: HookResult) -> Option<HookResult> {
+    fn keep(&mut self, result: HookResult) -> End {
         if self.firing.applies_input {
-            return Some(result);
+            return End::Send(Box::new(result));
         }
         (self.send)(result);
-        None
+        End::Nothing
     }
 
     /// Returns the event with the change of a hook, if it has changed it.
@@ -179,21 +178,24 @@ impl<'a> Dispatch<'a> {
     }
 
     /// Sends the results that are left, and starts the background hooks, each once: with the final event, unless a hook blocks it.
-    fn end(self) -> Option<InputChange> {
+    fn end(self) -> Option<Arc<InputChange>> {
         let is_blocked = self.chain.is_blocked();
         let mut firing = self.firing;
         let last = Arc::clone(&firing.event);
+        let starts = self.options.background == Background::Start;
         for turn in self.turns.into_values() {
-            if let Some(result) = turn.result {
-                (self.send)(result);
-            } else if turn.hook.background() && self.options.background == Background::Start {
-                let event = if is_blocked { &turn.event } else { &last };
-                firing.event = Arc::clone(event);
-                start(self.core, &firing, &turn.hook);
+            match turn.end {
+                End::Send(result) => (self.send)(*result),
+                End::Start(own) if starts => {
+                    firing.event = if is_blocked { own } else { Arc::clone(&last) };
+                    start(self.core, &firing, &turn.hook);
+                }
+                End::Start(_) | End::Nothing => {}
             }
         }
         self.changed_by?;
-        Some(firing.fired.change_to(HookEvent::clone(&last)))
+        let change = firing.fired.change_to(HookEvent::clone(&last));
+        Some(Arc::new(change))
     }
 }
 

@@ -47,8 +47,8 @@ pub struct HookHandle {
     /// The outcome so far, without results.
     outcome: Outcome,
     results: Results,
-    /// The results that block or ask, once the outcome has been returned.
-    returned: Option<Vec<HookResult>>,
+    /// The outcome with the results that block or ask alone, once the whole one has been returned.
+    returned: Option<Outcome>,
     cancels_on_drop: bool,
     /// The error that kept all hooks from seeing the event.
     refusal: Option<Arc<SubmitError>>,
@@ -105,7 +105,7 @@ impl HookHandle {
     }
 
     /// Waits for the hooks to end. This takes the time until their turn, and then at most the sum of their timeouts and of
-    /// the time to kill them.
+    /// the time to kill them, twice if hooks run again behind a change.
     ///
     /// If [`try_wait`](HookHandle::try_wait) or [`wait_timeout`](HookHandle::wait_timeout) has already returned the outcome,
     /// the outcome of `wait` contains only the results that block or ask. An operation that is not allowed therefore stays
@@ -145,7 +145,7 @@ impl HookHandle {
     /// and killed after the [grace period](crate::HookExecutorBuilder::kill_grace); the hooks after it do not
     /// run. The running hook and each hook after it get a result that fails as
     /// [`Cancelled`](crate::FailureKind::Cancelled); [`HookResult::started`] says whether it had started. Hooks
-    /// that had ended keep their results. An event that can be blocked is blocked. Background hooks that were
+    /// that had ended keep their results, unless they would run again behind a change. An event that can be blocked is blocked. Background hooks that were
     /// started continue.
     ///
     /// Has no effect once the hooks have ended.
@@ -167,8 +167,8 @@ impl HookHandle {
     }
 
     /// Returns the results as they arrive, in the order of registration. The channel disconnects after the last one. If hooks
-    /// [may change](crate::FireOptions::applies_updates) the event, all results arrive at its end, and the changed event is only in
-    /// the outcome of the other methods.
+    /// [may change](crate::FireOptions::applies_updates) the event, all results arrive at its end. If they have changed it, one more
+    /// result blocks: a receiver gives out no change.
     /// A host can wait for it together with other channels in
     /// [`crossbeam_channel::select!`](https://docs.rs/crossbeam-channel/latest/crossbeam_channel/macro.select.html).
     /// If the outcome was already returned, only the results that block or ask are sent again, as [`wait`](HookHandle::wait) does.
@@ -181,7 +181,12 @@ impl HookHandle {
         self.cancels_on_drop = false;
         let results = std::mem::replace(&mut self.results, Results::Ended(Vec::new()));
         match (self.returned.take(), results) {
-            (Some(returned), _) => sent(returned),
+            (Some(returned), _) if returned.changed_event().is_some() => {
+                let mut results = returned.into_results();
+                results.push(HookResult::unseen_change());
+                sent(results)
+            }
+            (Some(returned), _) => sent(returned.into_results()),
             (None, Results::Ended(results)) => sent(results),
             (
                 None,
@@ -191,6 +196,11 @@ impl HookHandle {
             ) => {
                 // A task that has polled the handle is no longer needed.
                 channel.wakes_at_end(Waker::noop());
+                if channel.refuse_change() {
+                    let mut results: Vec<_> = receiver.try_iter().collect();
+                    results.push(HookResult::unseen_change());
+                    return sent(results);
+                }
                 receiver
             }
         }
@@ -215,22 +225,27 @@ impl HookHandle {
         if self.returned.is_some() {
             return None;
         }
-        let blocking = results.iter().filter(|result| !result.should_continue());
-        self.returned = Some(blocking.cloned().collect());
         let change = match &self.results {
             Results::Sent { channel, .. } => channel.take_change(),
             Results::Ended(_) => None,
         };
-        let outcome = self.outcome.clone().with_results(results);
-        Some(outcome.with_change(change))
+        let mut again = Vec::from_iter(&results);
+        again.retain(|result| !result.should_continue());
+        let again = again.into_iter().cloned().collect();
+        let with = |results| {
+            self.outcome
+                .clone()
+                .with_results(results)
+                .with_change(change.clone())
+        };
+        self.returned = Some(with(again));
+        Some(with(results))
     }
 
     /// Waits for the outcome. If it was already returned, returns it with only the results that block or ask.
     fn outcome_or_again(&mut self) -> Outcome {
-        self.outcome(None).unwrap_or_else(|| {
-            let results = self.returned.clone().unwrap_or_default();
-            self.outcome.clone().with_results(results)
-        })
+        let outcome = self.outcome(None).or_else(|| self.returned.clone());
+        outcome.unwrap_or_else(|| self.outcome.clone())
     }
 }
 

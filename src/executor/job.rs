@@ -1,7 +1,7 @@
 //! The work of a thread of a pool: a submitted event, or one background hook.
 //!
-//! Each hook that is waited for has exactly one result, even if the thread or the executor ends, except the hooks after one
-//! that stopped the chain. Knows neither the queue nor the order of hooks.
+//! Each hook that is waited for has exactly one result, even if the executor ends, except the hooks after one that stopped the
+//! chain. If the engine panics, one result says so, and blocks. Knows neither the queue nor the order of hooks.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -94,7 +94,7 @@ impl EventJob {
     }
 
     /// Reports the end to those who observe, and then to the host.
-    fn close(&mut self, change: Option<InputChange>) {
+    fn close(&mut self, change: Option<Arc<InputChange>>) {
         if let Some(results) = self.sender.take_kept() {
             let Submitted { core, event, .. } = &self.submitted;
             let outcome = core.outcome_of(&event.event_type).with_results(results);

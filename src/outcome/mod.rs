@@ -95,8 +95,8 @@ impl Outcome {
     }
 
     /// Adds the change of the event's input by hooks.
-    pub(crate) fn with_change(mut self, change: Option<InputChange>) -> Self {
-        self.change = change.map(Arc::new);
+    pub(crate) fn with_change(mut self, change: Option<Arc<InputChange>>) -> Self {
+        self.change = change;
         self
     }
 
@@ -320,9 +320,8 @@ impl Outcome {
     }
 
     /// Returns the replacement of the tool's output that hooks on `tool:post_execute` give to the model. Each hook receives
-    /// the output with the changes of the hooks before it, so the last one counts. In parallel, a hook receives only the
-    /// changes of hooks with [`Withhold`](crate::FailurePolicy::Withhold); the last one still counts. None if the output is
-    /// unchanged, and on any other event.
+    /// the output with the changes of the hooks before it, so the last one counts. None if the output is unchanged, and on any
+    /// other event.
     ///
     /// If a hook whose failure [withholds](crate::FailurePolicy::Withhold) the output has failed,
     /// blocked or been cancelled, this is a note that names the hook. The host gives this value to its model;

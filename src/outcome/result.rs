@@ -95,6 +95,12 @@ impl HookResult {
         result
     }
 
+    /// Creates the result for a host that would not see that hooks have changed the input.
+    pub(crate) fn unseen_change() -> Self {
+        let why = "hooks have changed the input, and a receiver gives out no change: wait for the outcome";
+        Self::failing(Hook::placeholder(why), FailureKind::Misconfigured, why)
+    }
+
     /// Creates the result that replaces those of an event that no hook has seen. It blocks what can be blocked.
     pub(crate) fn not_taken(why: &str) -> Self {
         Self::failing(Hook::placeholder(why), FailureKind::NotTaken, why)

@@ -370,3 +370,30 @@ fn changes_are_combined_key_by_key() {
     let outcome = world.executor.execute(&blocking_event(), options);
     assert_eq!(outcome.updated_input(), None, "nothing is to be run");
 }
+
+/// However often it is asked for; a receiver gives out no change, so there the change blocks.
+#[test]
+fn a_change_is_not_forgotten() {
+    let world = World::new();
+    world.answering(json!({"updatedInput": {"command": "pwd"}}));
+    let submit = || {
+        let options = FireOptions::new().applies_updates();
+        world.executor.submit(blocking_event(), options).unwrap()
+    };
+    let mut handle = submit();
+    let first = handle.wait_timeout(Duration::MAX).unwrap();
+    for outcome in [first, handle.wait()] {
+        let changed = outcome.changed_event().unwrap();
+        assert_eq!(changed.data()["tool_args"]["command"], "pwd");
+    }
+    let (early, late, mut returned) = (submit(), submit(), submit());
+    let early = early.into_receiver();
+    while !late.is_finished() {
+        std::thread::yield_now();
+    }
+    assert!(returned.wait_timeout(Duration::MAX).is_some());
+    for receiver in [early, late.into_receiver(), returned.into_receiver()] {
+        let blocking = receiver.iter().filter(|result| !result.should_continue());
+        assert_eq!(blocking.count(), 1);
+    }
+}

@@ -322,11 +322,11 @@ impl Server {
         let Poll::Ready(outcome) = Pin::new(&mut fire.handle).poll(&mut task) else {
             return;
         };
+        // The notifications of a fire come before its response.
+        self.notify_all();
         let Some(fire) = self.fires.remove(id) else {
             return;
         };
-        // The notifications of a fire come before its response.
-        self.notify_all();
         let report = FireOutput::new(&fire.event, &outcome);
         self.outbox.answer(Some(id), Ok(report));
     }

@@ -208,6 +208,49 @@ fn an_identical_hook_runs_where_the_first_does_not() {
     }
 }
 
+/// The first one has seen another input, so it does not stand for the second one.
+#[test]
+fn an_identical_hook_sees_the_final_input() {
+    let under = |command: &str| {
+        let condition = Condition::Glob(command.to_owned());
+        let hook = claude(BEFORE, "exit 2");
+        hook.with_when("/tool_args/command", condition).unwrap()
+    };
+    let lets_pass = |command: &str| {
+        let condition = Condition::Glob(command.to_owned());
+        let hook = claude(BEFORE, "exit 0");
+        hook.with_when("/tool_args/command", condition).unwrap()
+    };
+    let changes = || rewrites(&json!({"command": "rm x"}));
+    let event = HookEvent::tool_pre_execute("bash", json!({"command": "ls"}));
+    for hooks in [
+        vec![under("rm *"), changes()],
+        vec![changes(), under("rm *")],
+        vec![lets_pass("ls"), changes(), lets_pass("rm *"), under("rm *")],
+        vec![under("rm *"), lets_pass("ls"), lets_pass("rm *"), changes()],
+    ] {
+        assert!(!fired(&event, hooks.clone()).allowed(), "{hooks:?}");
+    }
+    // Each identical one runs once on the final input.
+    let logs = |command: &str| {
+        let condition = Condition::Glob(command.to_owned());
+        let hook = claude(BEFORE, "echo x >>log");
+        hook.with_when("/tool_args/command", condition).unwrap()
+    };
+    for (hooks, runs) in [
+        (vec![logs("ls"), changes(), logs("rm *")], 2),
+        (vec![logs("*"), changes(), logs("*")], 2),
+        (vec![logs("rm *"), logs("ls"), changes()], 2),
+    ] {
+        let world = World::new();
+        world.registry().load_hooks(hooks);
+        let options = FireOptions::new().applies_updates();
+        let outcome = world.executor.execute(&event, options);
+        assert!(outcome.allowed(), "{outcome:?}");
+        assert_eq!(world.read("log").lines().count(), runs, "{outcome:?}");
+    }
+}
+
 /// A withheld output reaches no other hook.
 #[test]
 fn a_hook_that_withholds_runs_in_order() {
