@@ -1,4 +1,4 @@
-//! Which hooks of an event run: what those that ran have done to those behind them.
+//! The hooks of an event that keep those behind them from running.
 //!
 //! The dispatch asks it before each hook, and so does `explain`. Knows no standing and no result.
 

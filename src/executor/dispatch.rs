@@ -43,7 +43,7 @@ struct Turn {
     end: End,
 }
 
-/// What is left to do for a hook.
+/// The step that is left for a hook.
 enum End {
     /// A background hook starts, with the event of its turn if the event is blocked.
     Start(Arc<HookEvent>),

@@ -1,4 +1,4 @@
-//! What an executor tells of its hooks and events: each hook that starts, ends, or is dropped, and each event that has its outcome.
+//! The observations of an executor: each hook that starts, ends, or is dropped, and each event that has its outcome.
 //!
 //! A host reads observations from a bounded channel, and a trace takes notes. A hook waits for neither, and no code of a host runs
 //! on a hook's thread.
@@ -27,7 +27,7 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 /// The bytes of an observation besides its values.
 const FIXED: usize = 1024;
 
-/// What an executor tells of a hook or an event; see [`HookExecutor::observations`](crate::HookExecutor::observations).
+/// An observation of a hook or an event; see [`HookExecutor::observations`](crate::HookExecutor::observations).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Observation {

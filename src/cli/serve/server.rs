@@ -56,7 +56,7 @@ pub(super) struct Server {
     /// Owns the executor. Dropping it writes the end of the user's trace.
     engine: Hooks,
     pub(super) outbox: Outbox,
-    /// What the hooks do, for a host that asks for notifications.
+    /// The observations of the hooks, for a host that asks for notifications.
     observations: Option<Observations>,
     news: Sender<News>,
     fires: HashMap<Id, Open>,
