@@ -112,12 +112,15 @@ fn output_of_serve() -> (String, Value) {
     let of_hook = generator.subschema_for::<message::OfHook<'_>>();
     let methods = json!({"enum": ["hook/started", "hook/finished"]});
     let of_hook = json!({"method": methods, "params": of_hook});
+    let lost = generator.subschema_for::<message::OfLost>();
+    let lost = json!({"method": {"const": "hook/lost"}, "params": lost});
     let report = generator.subschema_for::<Check>();
     let report = json!({"method": {"const": "report/changed"}, "params": report});
     let lines = [
         line(&result, &["jsonrpc", "id", "result"]),
         line(&error, &["jsonrpc", "id", "error"]),
         line(&of_hook, &["jsonrpc", "method", "params"]),
+        line(&lost, &["jsonrpc", "method", "params"]),
         line(&report, &["jsonrpc", "method", "params"]),
     ];
     let about = "A line that `forge-hooks serve` writes.";

@@ -12,6 +12,7 @@ mod spec;
 mod table;
 mod vocabulary;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -71,9 +72,9 @@ pub struct HookEvent {
     /// Values that are neither part of the JSON nor variables.
     #[serde(skip)]
     context: Option<Arc<HostContext>>,
-    /// The key of a value that was nested too deep.
+    /// The keys of values that were nested too deep.
     #[serde(skip)]
-    too_deep: Option<String>,
+    too_deep: BTreeSet<String>,
 }
 
 /// An event's name, and whether hooks can block it. For a custom event, the host's vocabulary decides.
@@ -126,7 +127,7 @@ impl HookEvent {
             tool_name: None,
             session_id: None,
             context: None,
-            too_deep: None,
+            too_deep: BTreeSet::new(),
         }
     }
 
@@ -144,7 +145,9 @@ impl HookEvent {
         let key = key.into();
         let value = bounded(value.into());
         if value.is_none() {
-            self.too_deep = Some(key.clone());
+            self.too_deep.insert(key.clone());
+        } else {
+            self.too_deep.remove(&key);
         }
         self.data.insert(key, value.unwrap_or_default());
         self
@@ -153,15 +156,15 @@ impl HookEvent {
     /// Adds a copy of a value, as [`with_data`](Self::with_data) does.
     pub(crate) fn with_copy(mut self, key: &str, value: &Value) -> Self {
         if is_deeper(value, DEEPEST_DATA) {
-            self.too_deep = Some(key.to_owned());
+            self.too_deep.insert(key.to_owned());
             return self;
         }
         self.with_data(key, value.clone())
     }
 
-    /// Returns the key of a value that was nested too deep.
-    pub(crate) fn too_deep_key(&self) -> Option<&str> {
-        self.too_deep.as_deref()
+    /// Returns the keys of values that were nested too deep.
+    pub(crate) fn too_deep(&self) -> impl Iterator<Item = &str> {
+        self.too_deep.iter().map(String::as_str)
     }
 
     /// Sets the tool of the event.

@@ -145,8 +145,8 @@ impl HookHandle {
     /// and killed after the [grace period](crate::HookExecutorBuilder::kill_grace); the hooks after it do not
     /// run. The running hook and each hook after it get a result that fails as
     /// [`Cancelled`](crate::FailureKind::Cancelled); [`HookResult::started`] says whether it had started. Hooks
-    /// that had ended keep their results, unless they would run again behind a change. An event that can be blocked is blocked. Background hooks that were
-    /// started continue.
+    /// that had ended keep their results, unless they would run again behind a change. An event that can be blocked is blocked. Its background hooks
+    /// do not start; those that run continue.
     ///
     /// Has no effect once the hooks have ended.
     pub fn cancel(&self) {
@@ -166,7 +166,7 @@ impl HookHandle {
         }
     }
 
-    /// Returns the results as they arrive, in the order of registration. The channel disconnects after the last one. If hooks
+    /// Returns the results as they arrive, in the order of [`hooks_for`](crate::HookExecutor::hooks_for). The channel disconnects after the last one. If hooks
     /// [may change](crate::FireOptions::applies_updates) the event, all results arrive at its end. If they have changed it, one more
     /// result blocks: a receiver gives out no change.
     /// A host can wait for it together with other channels in

@@ -95,6 +95,7 @@ impl EventJob {
 
     /// Reports the end to those who observe, and then to the host.
     fn close(&mut self, change: Option<Arc<InputChange>>) {
+        self.submitted.run.tell_own();
         if let Some(results) = self.sender.take_kept() {
             let Submitted { core, event, .. } = &self.submitted;
             let outcome = core.outcome_of(&event.event_type).with_results(results);

@@ -95,7 +95,7 @@ impl CancelToken {
     }
 
     /// Returns whether the token has been cancelled. The token of a submitted event is also cancelled if its event is
-    /// cancelled in another way.
+    /// cancelled in another way, at the latest when the event ends.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.flag.load(Ordering::SeqCst)
@@ -150,12 +150,18 @@ impl Run {
             runs.insert(run.number, Arc::downgrade(&run));
         }
         // A token may have been cancelled before it knew this run.
-        if run.cancel.is_requested()
-            && let Some(own) = &run.own
+        run.tell_own();
+        run
+    }
+
+    /// Cancels the handle's token if the run has been cancelled in another way: before it was registered, by a flag of the host, or
+    /// by its queue.
+    pub(super) fn tell_own(&self) {
+        if self.cancel.is_requested()
+            && let Some(own) = &self.own
         {
             own.cancel();
         }
-        run
     }
 
     /// Returns the cancellation that the hooks of the event check.

@@ -341,7 +341,7 @@ pub(crate) struct EventVariables {
 
 /// Returns the failure of all hooks of an event whose data is nested too deep.
 pub(crate) fn too_deep(event: &HookEvent) -> Option<Failure> {
-    let key = event.too_deep_key()?;
+    let key = event.too_deep().next()?;
     let why = format!(
         "event data `{key}` is nested deeper than {DEEPEST_DATA} levels, which hooks do not receive; the program that fires the event can flatten it, or pass it as a string of JSON"
     );

@@ -31,7 +31,7 @@ const FIXED: usize = 1024;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Observation {
-    /// A hook is about to run. [`Ended`](Self::Ended) always follows.
+    /// A hook is about to run. [`Ended`](Self::Ended) follows, unless it is [lost](Observations::lost).
     Started(HookRun),
     /// A hook has ended, or could not run. Background hooks are reported too, although they have no result in an
     /// [`Outcome`](crate::Outcome).
@@ -224,17 +224,29 @@ impl Observe for Channel {
     }
 }
 
-/// Returns the approximate memory of an observation.
+/// Returns the approximate memory of an observation. Observations of one event share it, and each counts it.
 fn size(observation: &Observation) -> usize {
     let of_event = |event: &HookEvent| event.data.values().map(size_of).sum::<usize>();
-    let of_result = |result: &HookResult| result.stdout().len() + result.stderr().len() + FIXED;
+    let of_run = |run: &HookRun| {
+        let is_changed = !Arc::ptr_eq(&run.event, &run.fired);
+        let of_fired = is_changed.then(|| of_event(&run.fired));
+        of_event(&run.event) + of_fired.unwrap_or_default()
+    };
+    // An answer, and output that is not UTF-8, is kept twice.
+    let of_result = |result: &HookResult| {
+        FIXED + 2 * (result.stdout_bytes().len() + result.stderr_bytes().len())
+    };
     FIXED
         + match observation {
-            Observation::Started(run) | Observation::Dropped(run, _) => of_event(&run.event),
-            Observation::Ended(run, result) => of_event(&run.event) + of_result(result),
+            Observation::Started(run) | Observation::Dropped(run, _) => of_run(run),
+            Observation::Ended(run, result) => of_run(run) + of_result(result),
             Observation::Fired(fired) => {
-                let results = fired.outcome.results().iter();
-                of_event(&fired.event) + results.map(of_result).sum::<usize>()
+                let (results, changed) = (fired.outcome.results(), fired.outcome.changed_event());
+                let of_results: usize = results.iter().map(of_result).sum();
+                let of_hooks = fired.hooks.len() * std::mem::size_of::<Arc<Hook>>();
+                // The change holds the new members of the input a second time.
+                let of_change = changed.map(|event| 2 * of_event(event));
+                of_event(&fired.event) + of_change.unwrap_or_default() + of_results + of_hooks
             }
         }
 }

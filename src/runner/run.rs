@@ -90,10 +90,10 @@ impl Runner {
         }
         let hook = &result.hook();
         let met = || hook.met_note().filter(|_| result.reason().is_none());
-        let note = hook
-            .untested_note()
-            .map(Some)
-            .or_else(|| reason.is_none().then(met));
+        // A condition on a value that is nested too deep cannot be tested: this value is the reason.
+        let untested = hook.untested_note();
+        let untested = untested.filter(|_| result.failure() != Some(FailureKind::EventTooLarge));
+        let note = untested.map(Some).or_else(|| reason.is_none().then(met));
         let note = note
             .flatten()
             .map(|note| self.reporter.without_secrets(hook, note));

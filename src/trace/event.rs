@@ -277,7 +277,7 @@ impl Kept {
         copy.timestamp = event.timestamp;
         copy.tool_name = self.text("tool_name", event.tool_name.as_ref());
         copy.session_id = self.text("session_id", event.session_id.as_ref());
-        if let Some(key) = event.too_deep_key() {
+        for key in event.too_deep() {
             self.leave_out(key);
         }
         let is_first = |key: &str| OF_CALL.contains(&key) || IDENTITY.contains(&key);

@@ -117,3 +117,27 @@ fn data_of_128_levels_reaches_the_hook() {
     let wide = HookEvent::session_start("s1").with_data("wide", wide);
     assert!(world.fire(&wide)[0].started());
 }
+
+#[test]
+fn a_value_in_its_place_is_received() {
+    let world = World::running(["exit 0"]);
+    let event = cannot_block(129).with_data("deeper", nested(200));
+    let event = event.with_data("deep", 1);
+    let failure = |event: &HookEvent| world.fire(event)[0].failure();
+    assert_eq!(failure(&event), Some(FailureKind::EventTooLarge));
+    assert_eq!(failure(&event.with_data("deeper", 1)), None);
+}
+
+/// The arguments are `null` then, so that the condition cannot be tested.
+#[test]
+fn depth_is_the_reason_for_a_condition_below_it() {
+    let world = World::new();
+    world.add(
+        hook("tool:*", "exit 0")
+            .with_when("/tool_args/command", "rm *")
+            .unwrap(),
+    );
+    let outcome = world.outcome(&can_block(129));
+    let reason = outcome.reason().unwrap();
+    assert!(reason.contains("nested deeper than 128 levels"), "{reason}");
+}

@@ -310,6 +310,14 @@ pub(crate) struct OfHook<'a> {
     pub(super) hook: &'a str,
 }
 
+/// The parameters of `hook/lost`.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct OfLost {
+    /// The number of starts and ends that were not sent, so far.
+    pub(super) count: u64,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

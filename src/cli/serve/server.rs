@@ -14,8 +14,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::message::{
-    Cancel, Code, Fire, Id, Incoming, Initialize, Object, OfHook, Options, Refusal, Shutdown,
-    parse, text_of,
+    Cancel, Code, Fire, Id, Incoming, Initialize, Object, OfHook, OfLost, Options, Refusal,
+    Shutdown, parse, text_of,
 };
 use super::outbox::Outbox;
 use super::worker::{Answer, Task, Worker};
@@ -58,6 +58,8 @@ pub(super) struct Server {
     pub(super) outbox: Outbox,
     /// The observations of the hooks, for a host that asks for notifications.
     observations: Option<Observations>,
+    /// The number of lost observations that the host knows.
+    told_lost: u64,
     news: Sender<News>,
     fires: HashMap<Id, Open>,
     worker: Worker,
@@ -116,6 +118,7 @@ impl Server {
             hooks,
             outbox,
             observations: None,
+            told_lost: 0,
             news,
             fires: HashMap::new(),
             is_notified: None,
@@ -312,7 +315,7 @@ impl Server {
         Ok(())
     }
 
-    /// Responds to a fire whose hooks have ended, or fires the event once more with their changes.
+    /// Responds to a fire whose hooks have ended.
     fn advance(&mut self, id: &Id) {
         let Some(fire) = self.fires.get_mut(id) else {
             return;
@@ -354,11 +357,16 @@ impl Server {
         self.outbox.notify(method, OfHook { id, hook });
     }
 
-    fn notify_all(&self) {
+    fn notify_all(&mut self) {
         let channel = self.observed();
         channel
             .try_iter()
             .for_each(|observation| self.notify(observation));
+        let lost = self.observations.as_ref().map_or(0, Observations::lost);
+        if lost > self.told_lost {
+            self.told_lost = lost;
+            self.outbox.notify("hook/lost", OfLost { count: lost });
+        }
     }
 
     /// Lets the hooks end until the deadline, on another thread.

@@ -432,7 +432,12 @@ fn a_flag_of_the_host_cancels_what_runs_and_what_waits() {
     flag.store(true, Ordering::SeqCst);
     assert!(token.is_cancelled());
     for handle in both {
+        let own = handle.cancel_token();
         assert!(cancelled(&handle.wait().results()[0]));
+        assert!(
+            own.is_cancelled(),
+            "an event that depends on this one is cancelled too"
+        );
     }
     let called = world.executor.execute(&blocking_event(), options);
     assert!(cancelled(&called.results()[0]) && !called.results()[0].started());

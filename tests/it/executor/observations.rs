@@ -166,6 +166,21 @@ fn what_is_not_read_is_lost_and_counted() {
     let large = blocking_event().with_data("large", "x".repeat(1024 * 1024));
     (0..20).for_each(|_| fire(&large));
     assert_eq!(all(&unread), 15);
+    // Each observation of a changed event keeps the fired one too.
+    let mut shorter = HookOutput::default();
+    shorter.updated_output = Some("short".into());
+    world.registry().clear();
+    for _ in 0..2 {
+        world.add(Hook::answering("tool:post_execute", shorter.clone()).unwrap());
+    }
+    let output = "x".repeat(8 * 1024 * 1024 - 64 * 1024);
+    assert_eq!(
+        world
+            .fire(&HookEvent::tool_post_execute("bash", json!({}), output))
+            .len(),
+        2
+    );
+    assert_eq!(all(&unread), 2);
     drop(unread);
-    fire(&large);
+    world.fire(&large);
 }
