@@ -13,6 +13,7 @@ use std::time::SystemTime;
 use hmac_sha256::Hash;
 
 use super::stamp::{Stamp, is_past};
+use super::tree::name_of;
 use crate::files;
 
 /// The most files whose content is known. Beyond that, all are read again.
@@ -20,15 +21,23 @@ const MOST_KNOWN: usize = 20_000;
 
 /// Returns the SHA-256 of a file. `metadata` is that of the path itself, which is not a link.
 pub(crate) fn digest(path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
-    static CONTENTS: LazyLock<Contents> = LazyLock::new(Contents::default);
-    CONTENTS.digest(path, metadata)
+    static KNOWN: LazyLock<Digests> = LazyLock::new(Digests::default);
+    KNOWN.digest(path, metadata)
 }
 
-/// The contents of files, by their paths. (A `Path` is hashed part by part, which takes longer.)
-#[derive(Debug, Default)]
-struct Contents(Mutex<HashMap<OsString, (Stamp, Arc<str>)>>);
+/// Returns the SHA-256 of a file that is read now, if it is small enough to be compared before each run.
+pub(crate) fn digest_now(path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
+    if metadata.len() > MOST_COMPARED {
+        return digest(path, metadata);
+    }
+    read(&files::open(path)?, metadata.len())
+}
 
-impl Contents {
+/// The digests of files, by their paths. (A `Path` is hashed part by part, which takes longer.)
+#[derive(Debug, Default)]
+struct Digests(Mutex<HashMap<OsString, (Stamp, Arc<str>)>>);
+
+impl Digests {
     fn digest(&self, path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
         if let Some(digest) = self.known(path, metadata) {
             return Ok(digest);
@@ -82,54 +91,33 @@ fn read(file: &File, length: u64) -> io::Result<Arc<str>> {
     }
 }
 
-/// The most files of which a copy is kept, and the most bytes of each.
-pub(super) const MOST_COPIES: usize = 8;
-const LONGEST_COPY: u64 = 64 * 1024;
+/// The most bytes of the files of one hook whose content is compared before each run.
+pub(super) const MOST_COMPARED: u64 = 1024 * 1024;
 
-/// Copies of files, to compare their contents: a change through a writable mapping (`mmap`) may leave all stamps as they are.
-#[derive(Debug, Default)]
-pub(crate) struct Copies(Vec<(String, PathBuf, Vec<u8>)>);
+/// Files whose content is read anew at each comparison: a change through a writable mapping (`mmap`) may leave all stamps as they
+/// are.
+#[derive(Debug)]
+pub(crate) struct Contents(Vec<(String, PathBuf, Arc<str>)>);
 
-impl Copies {
-    /// Reads these files below a root, except for those that are too long.
-    pub(crate) fn of<'n>(root: &Path, names: impl IntoIterator<Item = &'n String>) -> Self {
-        let mut copies = Vec::new();
-        for name in names {
-            let path = root.join(name);
-            if let Ok(content) = beginning(&path)
-                && content.len() as u64 <= LONGEST_COPY
-            {
-                copies.push((name.clone(), path, content));
-            }
-        }
-        Self(copies)
+impl Contents {
+    /// Takes these files below a root, with the digests that they must have.
+    pub(crate) fn of(root: &Path, files: Vec<(&Path, Arc<str>)>) -> Self {
+        let files = files.into_iter();
+        let named = files.map(|(path, digest)| (name_of(path), root.join(path), digest));
+        Self(named.collect())
     }
 
-    /// Returns the name of a file whose digest is not the known one.
-    pub(crate) fn differs<'n>(&self, known: impl Fn(&str) -> Option<&'n str>) -> Option<&str> {
-        let mut copies = self.0.iter();
-        let differs = |content: &[u8], name: &str| {
-            known(name).is_some_and(|digest| of_text(content) != *digest)
-        };
-        let copy = copies.find(|(name, _, content)| differs(content, name));
-        copy.map(|(name, ..)| &**name)
-    }
-
-    /// Returns the name of a file that differs from its copy.
+    /// Returns the name of a file that has another digest.
     pub(crate) fn changed(&self) -> Option<&str> {
-        let is_same = |path: &Path, copy: &[u8]| beginning(path).is_ok_and(|now| now == copy);
-        let copy = self.0.iter().find(|(_, path, copy)| !is_same(path, copy));
-        copy.map(|(name, ..)| &**name)
+        let is_same = |path: &Path, digest: &str| {
+            let file = files::open(path);
+            let now = file.and_then(|file| read(&file, MOST_COMPARED));
+            now.is_ok_and(|now| *now == *digest)
+        };
+        let mut files = self.0.iter();
+        let changed = files.find(|(_, path, digest)| !is_same(path, digest));
+        changed.map(|(name, ..)| &**name)
     }
-}
-
-/// Reads one byte more than the limit of a copy.
-fn beginning(path: &Path) -> io::Result<Vec<u8>> {
-    let mut content = Vec::new();
-    files::open(path)?
-        .take(LONGEST_COPY + 1)
-        .read_to_end(&mut content)?;
-    Ok(content)
 }
 
 /// Returns whether a file starts with `#!`.
@@ -166,7 +154,7 @@ mod tests {
     use super::*;
 
     /// Keeps a content for a file as if the file's stamp were settled.
-    fn kept(contents: &Contents, path: &Path) {
+    fn kept(contents: &Digests, path: &Path) {
         let later = SystemTime::now() + Duration::from_secs(10);
         let metadata = path.metadata().unwrap();
         let value: Arc<str> = "kept".into();
@@ -178,7 +166,7 @@ mod tests {
     fn a_fresh_file_is_always_read() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("x");
-        let contents = Contents::default();
+        let contents = Digests::default();
         fs::write(&path, "one").unwrap();
         let digest = || contents.digest(&path, &path.metadata().unwrap()).unwrap();
         let before = digest();
@@ -194,23 +182,17 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_compared_with_its_file() {
+    fn a_content_is_compared_with_its_file() {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path();
         fs::write(root.join("x"), "one").unwrap();
-        fs::write(root.join("long"), vec![b'x'; 64 * 1024 + 1]).unwrap();
-        let names = ["x", "long", "none"].map(str::to_owned);
-        let copies = Copies::of(root, &names);
-        let [one, two] = [of_text("one"), of_text("two")];
-        assert_eq!(copies.differs(|_| Some(&one)), None);
-        assert_eq!(copies.differs(|_| Some(&two)), Some("x"));
-        assert_eq!(copies.changed(), None);
-        fs::write(root.join("long"), "y").unwrap();
-        assert_eq!(copies.changed(), None, "it was too long");
+        let digest = Arc::from(of_text("one"));
+        let contents = Contents::of(root, vec![(Path::new("x"), digest)]);
+        assert_eq!(contents.changed(), None);
         fs::write(root.join("x"), "onex").unwrap();
-        assert_eq!(copies.changed(), Some("x"));
+        assert_eq!(contents.changed(), Some("x"));
         fs::remove_file(root.join("x")).unwrap();
-        assert_eq!(copies.changed(), Some("x"));
+        assert_eq!(contents.changed(), Some("x"));
     }
 
     #[test]
@@ -221,7 +203,7 @@ mod tests {
         let before = path.metadata().unwrap();
         fs::write(&path, "longer").unwrap();
         let after = path.metadata().unwrap();
-        let contents = Contents::default();
+        let contents = Digests::default();
         let later = SystemTime::now() + Duration::from_secs(10);
         contents.keep(&path, later, [before, after], &"kept".into());
         assert!(contents.0.lock().unwrap().is_empty());

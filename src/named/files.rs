@@ -4,12 +4,13 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::content::MOST_COPIES;
 use super::look::{Look, Lookup, Named, Wanted};
 use super::tree::{End, Resolved, name_of};
 use crate::hook::{Hook, Run, is_glob};
 use crate::paths::without_parents;
 
+/// The most files of a command whose changes are noticed without an approval.
+const MOST_FILES: usize = 8;
 /// The most directories in which the words of a command are looked up.
 const MOST_DIRECTORIES: usize = 8;
 
@@ -205,7 +206,7 @@ impl Command<'_> {
             && metadata.is_file()
         {
             let name = name_of(real);
-            if self.files.len() < MOST_COPIES && !self.files.contains(&name) {
+            if self.files.len() < MOST_FILES && !self.files.contains(&name) {
                 self.files.push(name);
                 let links = resolved.links.iter().map(|(link, _)| link.clone());
                 self.links.extend(links);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use glob::Pattern;
 
-use super::content::{has_mark, of_text};
+use super::content::{MOST_COMPARED, has_mark, of_text};
 use super::stamp::Stamps;
 use super::tree::{End, PathTree, Resolved, name_of};
 use crate::files;
@@ -45,6 +45,8 @@ pub(crate) type Files = BTreeMap<String, Result<Arc<str>, String>>;
 #[derive(Default)]
 pub(crate) struct Named {
     pub(crate) files: Files,
+    /// The sizes of those files that have a digest, in bytes, with their paths below the root.
+    pub(super) sizes: Vec<(u64, PathBuf)>,
     /// The names of the first of those files that the words of the command name.
     pub(crate) of_command: Vec<String>,
     /// The links that lead to these files.
@@ -55,6 +57,38 @@ pub(crate) struct Named {
     pub(crate) seen: Stamps,
     /// The number of looks at a file or a directory.
     pub(crate) looks: usize,
+}
+
+impl Named {
+    /// Returns the files whose content is compared before each run, with their digests: the smallest ones, of 1 MiB together. The
+    /// others are compared by their stamps.
+    pub(crate) fn compared(&self) -> Vec<(&Path, Arc<str>)> {
+        let paths = self.sizes[..self.fitting()].iter().map(|(_, path)| path);
+        let with_digest = |path: &'_ PathBuf| {
+            let digest = self.files.get(&name_of(path))?.as_ref().ok()?;
+            Some(Arc::clone(digest))
+        };
+        paths
+            .filter_map(|path| Some((&**path, with_digest(path)?)))
+            .collect()
+    }
+
+    /// Returns the names of the files that are compared by their stamps alone.
+    pub(crate) fn large(&self) -> impl Iterator<Item = String> {
+        let large = self.sizes[self.fitting()..].iter();
+        large.map(|(_, path)| name_of(path))
+    }
+
+    /// Returns the number of the first files that have 1 MiB together.
+    fn fitting(&self) -> usize {
+        let mut left = MOST_COMPARED;
+        let fits = |(size, _): &&(u64, PathBuf)| {
+            let rest = left.checked_sub(*size);
+            left = rest.unwrap_or(left);
+            rest.is_some()
+        };
+        self.sizes.iter().take_while(fits).count()
+    }
 }
 
 /// A function that returns the digest of a file with this metadata.
@@ -117,6 +151,7 @@ pub(super) struct Look<'a> {
     /// The number of bytes that may still be read.
     left: u64,
     pub(super) files: Files,
+    sizes: Vec<(u64, PathBuf)>,
     notes: Vec<String>,
 }
 
@@ -129,6 +164,7 @@ impl<'a> Look<'a> {
             excluded: Vec::new(),
             left: MOST_IN_ALL,
             files: Files::new(),
+            sizes: Vec::new(),
             notes: Vec::new(),
         };
         if inputs.len() > MOST_INPUTS {
@@ -170,8 +206,10 @@ impl<'a> Look<'a> {
         if self.tree.is_exhausted() {
             self.note("the entry names too much: only the first 100,000 files are looked at");
         }
+        self.sizes.sort_unstable();
         Named {
             files: self.files,
+            sizes: self.sizes,
             of_command: Vec::new(),
             links_of_command: Vec::new(),
             notes: self.notes,
@@ -271,6 +309,9 @@ impl<'a> Look<'a> {
                     return;
                 }
                 let digest = self.digest(real, metadata);
+                if digest.is_ok() {
+                    self.sizes.push((metadata.len(), real.clone()));
+                }
                 self.files.insert(name, digest);
             }
             (End::Outside(_), Some((link, _))) => {

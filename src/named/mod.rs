@@ -10,7 +10,7 @@ mod stamp;
 mod tree;
 
 pub(crate) use anywhere::{GetVariable, named_anywhere, without_links};
-pub(crate) use content::{Copies, digest, of_text};
+pub(crate) use content::{Contents, digest, digest_now, of_text};
 pub(crate) use look::{Files, Lookup, Named, TOO_MUCH, is_data};
 pub(crate) use scripts::scripts_since;
 pub(crate) use stamp::Settled;

@@ -186,8 +186,12 @@ impl fmt::Display for Approval {
 impl Approved {
     /// Returns the hook's part of the approval, and the number of looks at files.
     fn of(project: &Project, hook: &Hook) -> (Self, usize) {
-        let covered = covered(project, hook, &|_| false);
-        let mut notes = covered.notes;
+        let mut covered = covered(project, hook, &|_| false);
+        let mut notes = std::mem::take(&mut covered.notes);
+        let large = covered.large().map(|name| {
+            format!("`{name}` is compared by its size and times, not by its content: the files have more than 1 MiB")
+        });
+        notes.extend(large);
         let mut files = Vec::new();
         for (name, state) in covered.files {
             if let Err(why) = &state {

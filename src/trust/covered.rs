@@ -39,6 +39,11 @@ impl Project {
         }
     }
 
+    /// Returns whether the digests of files that are compared before each run are those of this look.
+    pub(super) fn is_read_now(&self) -> bool {
+        self.read.is_some()
+    }
+
     fn digest(&self, path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
         let Some(read) = &self.read else {
             return named::digest(path, metadata);
@@ -48,7 +53,7 @@ impl Project {
         if let Some(digest) = known {
             return Ok(digest);
         }
-        let digest = named::digest(path, metadata)?;
+        let digest = named::digest_now(path, metadata)?;
         read().insert(path.to_owned(), Arc::clone(&digest));
         Ok(digest)
     }

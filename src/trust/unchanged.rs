@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use super::covered::{Project, RULES, covered};
 use crate::hook::{ApprovalCheck, Hook};
-use crate::named::{self, Copies, Files, Settled, TOO_MUCH};
+use crate::named::{self, Contents, Files, Settled, TOO_MUCH};
 
 /// The approval of a hook. The hook's files must be unchanged. The hook itself cannot have changed, because it is the one
 /// that was loaded.
@@ -28,8 +28,7 @@ pub(super) struct Unchanged {
 struct Seen {
     /// The stamps of the places that were looked at.
     stamps: Settled,
-    /// The files that the command names.
-    copies: Copies,
+    contents: Contents,
 }
 
 const CHANGED: &str = "has changed";
@@ -63,7 +62,7 @@ impl Unchanged {
     pub(super) fn differences(&self, hook: &Hook) -> Vec<(String, &'static str)> {
         let seen = self.seen().clone();
         if let Some(seen) = seen.filter(|seen| seen.stamps.is_unchanged()) {
-            let changed = seen.copies.changed().into_iter();
+            let changed = seen.contents.changed().into_iter();
             return changed.map(|name| (name.to_owned(), CHANGED)).collect();
         }
         self.differences_in(&self.project, hook)
@@ -120,14 +119,13 @@ impl Unchanged {
                 }
             }
         }
-        let copies = Copies::of(&project.root, &named.of_command);
-        if differences.is_empty() {
-            let approved = |name: &str| self.files.get(name)?.as_deref();
-            let changed = copies.differs(approved).into_iter();
+        let contents = Contents::of(&project.root, named.compared());
+        if differences.is_empty() && !project.is_read_now() {
+            let changed = contents.changed().into_iter();
             differences.extend(changed.map(|name| (name.to_owned(), CHANGED)));
         }
         let stamps = named.seen.settled(begun);
-        (differences, stamps.map(|stamps| Seen { stamps, copies }))
+        (differences, stamps.map(|stamps| Seen { stamps, contents }))
     }
 }
 

@@ -4,6 +4,8 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 
+use serde_json::json;
+
 use super::await_age;
 use super::changes::{host, lost};
 use crate::support::World;
@@ -20,15 +22,17 @@ print('done', flush=True)
 sys.stdin.readline()
 ";
 
-#[test]
-fn a_change_through_a_mapping_is_seen() {
+/// Changes one byte of a covered file of a hook with this command.
+fn changes_through_a_mapping(command: &str, name: &str) {
     let world = World::new();
-    let entry = r#"{"event": "tool:*", "command": "sh guard; ./run"}"#;
-    let text = format!(r#"{{"hooks": [{entry}]}}"#);
+    let entry = json!({"event": "tool:*", "command": command});
+    let text = json!({"hooks": [entry]}).to_string();
     world.write("project/.myagent/hooks.json", &text);
-    world.write("project/guard", "exit 0\n");
+    let padding = format!("exit 0\n#{}\n", "x".repeat(69_000));
+    world.write("project/guard", &padding);
     world.script("project/run", "#!/bin/sh\n");
-    let file = world.path("project/guard");
+    world.write("project/.myagent/hooks/lib.sh", "exit 0\n");
+    let file = world.path("project").join(name);
     let mut python = Command::new("python3")
         .args(["-c", MAPPED])
         .arg(&file)
@@ -47,11 +51,22 @@ fn a_change_through_a_mapping_is_seen() {
     let mut input = python.stdin.take().unwrap();
     input.write_all(b"\n").unwrap();
     assert_eq!(lines.next().unwrap().unwrap(), "done");
+    let expected = format!("`{name}` has changed");
     let why = lost(&hooks).expect("the content has changed");
-    assert!(why.contains("`guard` has changed"), "{why}");
+    assert!(why.contains(&expected), "{why}");
     // Loaded anew in the same process, which has read it before.
     let why = lost(&host(&world)).expect("the content has changed");
-    assert!(why.contains("`guard` has changed"), "{why}");
+    assert!(why.contains(&expected), "{why}");
     drop(input);
     assert!(python.wait().unwrap().success());
+}
+
+#[test]
+fn a_change_through_a_mapping_is_seen() {
+    for (command, name) in [
+        ("sh guard; ./run", "guard"),
+        ("./run", ".myagent/hooks/lib.sh"),
+    ] {
+        changes_through_a_mapping(command, name);
+    }
 }
