@@ -481,6 +481,7 @@ impl<'a> Lexer<'a> {
 
     /// Reads `$'..'`.
     fn escaped_text(&mut self) {
+        self.syntax.escape.get_or_insert(self.at);
         self.at += 1;
         let decoded = ansi::decode(self.rest());
         self.at += decoded.length;

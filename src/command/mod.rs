@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! lexer.rs, grammar.rs   the language of shells: words, operators, groups, documents
-//! outline.rs             a text as it is written
+//! outline.rs, written.rs   a text as it is written, and its words
 //! variables.rs, expand.rs   values of variables and words
 //! options.rs, starts.rs, texts.rs   options, commands and texts in the words of a command
 //! read.rs, lines.rs      the commands that run
@@ -32,6 +32,7 @@ mod tables;
 mod texts;
 mod variables;
 mod writes;
+mod written;
 
 pub(crate) use only::Only;
 pub(crate) use outline::{Outline, Step};
@@ -39,6 +40,7 @@ pub(crate) use pattern::Pattern;
 pub(crate) use read::Commands;
 pub(crate) use runs::{Answer, Met, Path};
 pub(crate) use syntax::Join;
+pub(crate) use written::{UNKNOWN, Value, Written};
 
 #[cfg(test)]
 mod compared_tests;

@@ -143,6 +143,12 @@ struct Reader {
 }
 
 impl Commands {
+    /// Returns the texts that were read and have commands.
+    pub(super) fn sources(&self) -> impl Iterator<Item = &str> {
+        let first = |text: &Text| self.runs[text.runs.clone()].first();
+        self.texts.iter().filter_map(first).map(|run| &*run.text)
+    }
+
     /// Reads a text.
     pub(crate) fn read(text: &str) -> Self {
         let mut reader = Reader {

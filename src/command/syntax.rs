@@ -237,6 +237,8 @@ pub(super) struct Syntax {
     /// The places of all words of the text itself.
     pub(super) written: Vec<Range<usize>>,
     pub(super) documents: Vec<Word>,
+    /// The place of the first `$'..'`.
+    pub(super) escape: Option<usize>,
     /// How many words were read.
     pub(super) words: usize,
     /// The subshells, each with the one that it is in.
@@ -254,6 +256,7 @@ impl Syntax {
             steps: Vec::new(),
             written: Vec::new(),
             documents: Vec::new(),
+            escape: None,
             words: 0,
             shells: vec![0],
             functions: Vec::new(),

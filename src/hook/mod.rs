@@ -12,21 +12,20 @@ mod definition;
 mod entry;
 mod error;
 mod expressions;
-mod interpreters;
 mod keys;
-mod lexer;
 mod matching;
 mod meeting;
 mod path_glob;
 mod path_test;
+mod pieces;
 mod protocol;
 mod search;
 mod source;
 #[cfg(test)]
 mod tests;
 mod when;
-mod words;
 
+pub(crate) use crate::command::UNKNOWN;
 pub use crate::entry::{
     FailurePolicy, HookCommand, May, Reads, Sandbox, SandboxUnsupported, Shell, Stdin,
 };
@@ -39,10 +38,9 @@ pub(crate) use entry::{Unusable, in_order, is_key, keys, nearest_key, place_of};
 pub(crate) use error::{Fault, LIKE_A_KEY};
 pub use error::{HookError, KeyError};
 pub(crate) use expressions::no_expression;
-pub(crate) use interpreters::runs_file;
 pub(crate) use keys::{CASES, is_variable};
+pub(crate) use pieces::{Pieces, is_glob};
 pub use source::HookSource;
 pub(crate) use source::{HOOKS_D, directory_of_hooks, is_beside_hooks};
 #[cfg(test)]
 pub(crate) use when::LONGEST_POINTER;
-pub(crate) use words::{Run, Words, is_glob};

@@ -9,7 +9,7 @@ use super::foreign_names::{ABOUT_NAMES, name_elsewhere};
 use crate::command::Outline;
 use crate::entry::{HookCommand, Shell};
 use crate::files;
-use crate::hook::{Hook, runs_file};
+use crate::hook::Hook;
 use crate::named::{End, follow_within};
 use crate::printable::shortened;
 use crate::problem::Problem;
@@ -154,9 +154,37 @@ fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -
     })
 }
 
+/// Programs that run the file whose name follows.
+const RUNNERS: &[&str] = &[
+    "bash",
+    "bun",
+    "dash",
+    "deno",
+    "env",
+    "exec",
+    "fish",
+    "ksh",
+    "lua",
+    "node",
+    "nodejs",
+    "perl",
+    "php",
+    "powershell",
+    "pwsh",
+    "pypy",
+    "python",
+    "ruby",
+    "sh",
+    "source",
+    "tclsh",
+    "zsh",
+];
+
 /// Returns whether the program runs the file that the next word names.
 fn runs(program: &str, word: &str) -> bool {
-    let is_runner = matches!(program, "env" | "exec") || runs_file(program);
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let is_runner = RUNNERS.contains(&stem);
     // An absolute path is a file. Another word without an extension may be a command of the program.
     let path = Path::new(word);
     let is_file = !word.starts_with('-') && (path.is_absolute() || path.extension().is_some());

@@ -5,8 +5,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::look::{Lookup, Named, has_ending};
-use crate::hook::{Hook, Words, is_glob};
+use super::look::{Lookup, Named, has_ending, is_data};
+use crate::hook::{Hook, Pieces, is_glob};
 
 /// The directories of the system's own programs, which belong to no hook.
 const SYSTEM_PROGRAMS: [&str; 6] = [
@@ -17,6 +17,9 @@ const SYSTEM_PROGRAMS: [&str; 6] = [
     "/nix/store/",
     "/run/current-system/",
 ];
+
+/// The most scripts of a command whose changes are noticed without an approval.
+const MOST_SCRIPTS: usize = 8;
 
 /// The files that a hook's entry names.
 #[derive(Debug, Default)]
@@ -41,9 +44,9 @@ pub(crate) fn named_anywhere(
         return NamedAnywhere::default();
     }
     let places = Places::of(hook, host_dir);
-    let words = words_of(hook, &places, inherited);
-    let possible = possible(&words, [&places.working_dir, &places.base]);
-    let named = places.look_up(&words, hook);
+    let pieces = pieces_of(hook, &places, inherited);
+    let possible = possible(&pieces, [&places.working_dir, &places.base]);
+    let named = places.look_up(&pieces, hook);
     let names = named.files.keys().filter(|name| !name.contains('\0'));
     NamedAnywhere {
         existing: names.map(|name| places.root().join(name)).collect(),
@@ -51,31 +54,21 @@ pub(crate) fn named_anywhere(
     }
 }
 
-/// Returns the first files that the words of a hook's command name now, and the links that lead to them. `host_dir` has no
-/// links.
+/// Returns the first scripts that a hook's command names now, and the links that lead to them. `host_dir` has no links.
 pub(super) fn named_by_command(hook: &Hook, host_dir: &Path) -> Vec<PathBuf> {
     if hook.answers() {
         return Vec::new();
     }
     let places = Places::of(hook, host_dir);
-    let words = words_of(hook, &places, &|name| std::env::var_os(name));
-    // Looking at files takes longer than reading the words.
-    let runs_word = words.runs.iter().any(|run| !run.words.is_empty());
-    if !runs_word && !words.names.iter().any(|name| may_be_path(name)) {
-        return Vec::new();
-    }
+    let pieces = pieces_of(hook, &places, &|name| std::env::var_os(name));
     let hook = hook.clone().with_inputs([""; 0]);
-    let named = places.look_up(&words, &hook);
-    let names = named.of_command.iter().filter(|name| !name.contains('\0'));
-    let files = names.map(|name| places.root().join(name));
-    let links = named.links_of_command.iter();
-    files
-        .chain(links.map(|link| places.root().join(link)))
+    let named = places.look_up(&pieces, &hook);
+    let names = named.files.keys().filter(|name| !name.contains('\0'));
+    let paths = names.map(|name| places.root().join(name));
+    paths
+        .filter(|path| !is_data(path))
+        .take(MOST_SCRIPTS)
         .collect()
-}
-
-fn may_be_path(name: &str) -> bool {
-    name.contains('/') || cfg!(windows) && name.contains('\\') || has_ending(Path::new(name))
 }
 
 /// The directories at which the names of a hook begin.
@@ -99,15 +92,16 @@ impl Places {
         self.base.ancestors().last().unwrap_or(&self.base)
     }
 
-    fn look_up(&self, words: &Words, hook: &Hook) -> Named {
+    fn look_up(&self, pieces: &Pieces, hook: &Hook) -> Named {
         let root = self.root();
         let lookup = Lookup {
             root,
             base: self.base.strip_prefix(root).unwrap_or(Path::new("")),
             working_dir: &self.working_dir,
-            words,
+            pieces,
             places: Vec::new(),
             directories: Vec::new(),
+            notices_new: true,
             is_skipped: &|_| false,
             digest: None,
         };
@@ -122,15 +116,11 @@ pub(crate) fn without_links(directory: &Path) -> PathBuf {
         .unwrap_or_else(|_| directory.to_owned())
 }
 
-/// Reads the words of a hook, without the system's programs.
-fn words_of(hook: &Hook, places: &Places, inherited: GetVariable<'_>) -> Words {
-    let mut words = Words::of(hook, &|name| value_of(name, hook, places, inherited));
-    let lists = words.runs.iter_mut().flat_map(|run| &mut run.words);
-    let lists = lists.map(|word| &mut word.names);
-    for names in lists.chain([&mut words.names, &mut words.written]) {
-        names.retain(|name| !is_of_system(name));
-    }
-    words
+/// Reads the pieces of a hook, without the system's programs.
+fn pieces_of(hook: &Hook, places: &Places, inherited: GetVariable<'_>) -> Pieces {
+    let mut pieces = Pieces::of(hook, &|name| value_of(name, hook, places, inherited));
+    pieces.names.retain(|name| !is_of_system(name));
+    pieces
 }
 
 /// Returns the value of a variable that names a directory, or that the hook inherits.
@@ -162,13 +152,12 @@ fn value_of(
     }
 }
 
-/// Returns the targets of those words that are names of scripts, in these directories.
-fn possible(words: &Words, starts: [&PathBuf; 2]) -> Vec<PathBuf> {
-    let is_script = |name: &str| has_ending(Path::new(name)) && !name.contains(char::is_whitespace);
-    let runs = words.runs.iter().flat_map(|run| &run.words);
-    let run = runs.filter_map(|word| word.names.first());
-    let names = words.names.iter().chain(run);
-    let scripts = names.filter(|name| is_script(name) && !is_glob(name));
+/// Returns the targets of those pieces that are names of scripts, in these directories.
+fn possible(pieces: &Pieces, starts: [&PathBuf; 2]) -> Vec<PathBuf> {
+    let is_script =
+        |name: &&String| has_ending(Path::new(name)) && !name.contains(char::is_whitespace);
+    let scripts = pieces.names.iter();
+    let scripts = scripts.filter(|name| is_script(name) && !is_glob(name));
     let mut paths: Vec<PathBuf> = scripts
         .flat_map(|name| starts.map(|start| start.join(name)))
         .collect();

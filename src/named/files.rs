@@ -1,92 +1,80 @@
-//! The files that a hook's command names: the scripts among its words, and the files that its interpreters may run.
+//! The files that the pieces of a hook's command name.
 //!
-//! Finding too many files is harmless. Does not know the purpose of the lookup.
+//! Each piece is looked up in the first directory, in the working directory, and in each directory that a piece names. Finding too
+//! many files is harmless. Does not know the purpose of the lookup.
 
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use super::look::{Look, Lookup, Named, Wanted};
-use super::tree::{End, Resolved, name_of};
-use crate::hook::{Hook, Run, is_glob};
+use super::look::{Look, Lookup, Named, Wanted, has_ending};
+use super::tree::{End, Resolved};
+use crate::hook::{Hook, is_glob};
 use crate::paths::without_parents;
 
-/// The most files of a command whose changes are noticed without an approval.
-const MOST_FILES: usize = 8;
-/// The most directories in which the words of a command are looked up.
+/// The most directories in which the pieces of a command are looked up.
 const MOST_DIRECTORIES: usize = 8;
+/// The most names of a directory that are compared with a piece.
+const MOST_NAMES: usize = 10_000;
+/// The files that programs run in a directory that they are given, without their endings.
+const OF_DIRECTORIES: [&str; 4] = ["__init__", "__main__", "index", "package"];
+/// The directory in which Python keeps what it has compiled.
+const COMPILED: &str = "__pycache__";
 
 impl Lookup<'_> {
     /// Returns the files that a hook names now.
     pub(crate) fn files_of(self, hook: &Hook) -> Named {
         let mut command = Command {
             look: Look::of(&self, hook.inputs()),
+            notices_new: self.notices_new,
             starts: Vec::new(),
-            data: Vec::new(),
-            names_something: false,
-            files: Vec::new(),
-            links: Vec::new(),
+            listed: HashMap::new(),
         };
         command.find(&self);
-        command.finish()
+        command.look.directories_and_inputs();
+        command.look.finish()
     }
 }
 
-/// A command whose words are looked up.
+/// A command whose pieces are looked up.
 struct Command<'a> {
     look: Look<'a>,
-    /// The directories in which words are looked up, below the root or outside of it.
+    notices_new: bool,
+    /// The directories in which pieces are looked up, below the root or outside of it.
     starts: Vec<PathBuf>,
-    /// The files that the command names and that are not scripts.
-    data: Vec<String>,
-    /// True if the command names something below the root.
-    names_something: bool,
-    /// The first files that the command names and that count.
-    files: Vec<String>,
-    /// The links that lead to these files, by their paths below the root.
-    links: Vec<PathBuf>,
+    /// The names in directories.
+    listed: HashMap<PathBuf, Vec<OsString>>,
 }
 
 impl Command<'_> {
     fn find(&mut self, lookup: &Lookup<'_>) {
-        let words = lookup.words;
-        if words.is_cut {
-            self.look
-                .note("the entry is too long: only its first words are looked up");
-        }
         self.first_starts(lookup);
-        let own = lookup
-            .root
-            .join(self.starts.last().map_or(Path::new(""), |start| start));
-        let named = words.names.iter().chain(&words.written);
-        let paths: Vec<PathBuf> = named.flat_map(|name| places(name, lookup.root)).collect();
+        let last = self.starts.last().map_or(Path::new(""), |start| start);
+        let own = lookup.root.join(last);
         let mut next = 0;
         while let Some(start) = self.starts.get(next).cloned() {
             // The command may have changed to this directory.
             self.look.tree.set_working_dir(lookup.root.join(&start));
-            if next > 0 {
-                // `python3 DIRECTORY` runs this file.
-                self.look_up(&start, Path::new("__main__.py"));
-            }
-            for path in &paths {
-                self.look_up(&start, path);
+            for name in &lookup.pieces.names {
+                let is_of_program = lookup.pieces.of_programs.contains(name);
+                for path in places(name, lookup.root) {
+                    self.look_up(&start, &path, is_of_program);
+                }
+                if is_glob(name) {
+                    self.look.matching(&start, name);
+                }
             }
             next += 1;
-        }
-        let mut may_be_any = false;
-        for run in &words.runs {
-            may_be_any |= self.add_run(run);
-        }
-        if may_be_any {
-            self.add_any(&words.names);
         }
         self.look.tree.set_working_dir(own);
     }
 
-    /// Finds the directories in which words are looked up first: the base, and the working directory, which may be outside
+    /// Finds the directories in which pieces are looked up first: the base, and the working directory, which may be outside
     /// of the project.
     fn first_starts(&mut self, lookup: &Lookup<'_>) {
         self.starts.push(lookup.base.to_owned());
         let start = self.look.tree.find(Path::new(""), lookup.working_dir);
-        self.add(&start, &Wanted::Scripts);
+        self.look.add(&start, "", &Wanted::All);
         if let End::At(real, _) | End::Outside(real) = start.end
             && !self.starts.contains(&real)
         {
@@ -94,72 +82,14 @@ impl Command<'_> {
         }
     }
 
-    /// Adds the files that an interpreter may run, script or data: the words after it, up to the first file that is neither
-    /// in an option nor after one. Returns whether the interpreter may run any file that the command names.
-    fn add_run(&mut self, run: &Run) -> bool {
-        let (mut has_file, mut may_be_any) = (false, false);
-        for word in &run.words {
-            let (is_file, is_within) = self.add_any(&word.names);
-            has_file |= is_within || is_file && !word.is_of_option;
-            may_be_any |= word.may_be_any;
-            if is_file && !word.is_of_option || word.may_be_text && !is_file {
-                return may_be_any;
-            }
-        }
-        may_be_any || run.may_read_program && !has_file
-    }
-
-    /// Adds the files of these names, scripts or data. Returns whether there may be one, and whether one is in the project.
-    fn add_any(&mut self, names: &[String]) -> (bool, bool) {
-        let (mut is_outside, mut is_within) = (false, false);
-        for (at, name) in names.iter().enumerate() {
-            if self.look.tree.is_exhausted() {
-                break;
-            }
-            for path in places(name, self.look.tree.root) {
-                for start in self.starts.clone() {
-                    self.look
-                        .tree
-                        .set_working_dir(self.look.tree.root.join(&start));
-                    let resolved = self.look.tree.find(&start, &path);
-                    match &resolved.end {
-                        End::At(_, metadata) => is_within |= metadata.is_file(),
-                        // `/opt/guard.py` is the file that runs, also without an extension. A path in `/proc` may lead to
-                        // any file.
-                        End::Outside(real) => {
-                            let is_plain = at == 0 && path.has_root();
-                            is_outside |= is_plain && !real.starts_with("/proc");
-                        }
-                        End::Missing => {}
-                    }
-                    self.add(&resolved, &Wanted::All);
-                }
-            }
-            let root = self.look.tree.root.to_str().unwrap_or("/");
-            let below = name
-                .strip_prefix(root)
-                .map(|below| below.trim_start_matches('/'));
-            let name = below.unwrap_or(name);
-            if is_glob(name) {
-                for start in self.starts.clone() {
-                    is_within |= self.look.matching(&start, name);
-                }
-            }
-        }
-        (is_outside || is_within, is_within)
-    }
-
-    /// Looks up one word in a directory. A shell's `cd a/..` does not follow links; programs do.
-    fn look_up(&mut self, start: &Path, path: &Path) {
+    /// Looks up one piece in a directory. A shell's `cd a/..` does not follow links; programs do.
+    fn look_up(&mut self, start: &Path, path: &Path, is_of_program: bool) {
         let mut ways = vec![path.to_owned()];
         if path.components().any(|part| part == Component::ParentDir) {
             ways.push(without_parents(&self.look.tree.root.join(start).join(path)));
         }
         for path in ways {
             let resolved = self.look.tree.find(start, &path);
-            let is_below = |path: &PathBuf| !path.as_os_str().is_empty();
-            // Data files have a note of their own.
-            self.names_something |= matches!(&resolved.end, End::At(real, metadata) if is_below(real) && !metadata.is_file());
             self.add_start(&resolved);
             if resolved.is_linked_directory()
                 && let Some(parent) = path.parent()
@@ -168,17 +98,90 @@ impl Command<'_> {
                 let parent = self.look.tree.find(start, parent);
                 self.add_start(&parent);
             }
-            if let End::At(real, metadata) = &resolved.end
-                && metadata.is_file()
-                && !self.look.is_script(&resolved, real, metadata)
-            {
-                self.data.push(name_of(real));
+            self.look.add(&resolved, "", &Wanted::All);
+            if is_of_program {
+                self.run_directory(&resolved.end);
             }
-            self.add(&resolved, &Wanted::Scripts);
+            self.complete(start, &path);
+            self.look_up_module(start, &path, is_of_program);
         }
     }
 
-    /// Adds a directory in which words are looked up.
+    /// Adds the files that a program may find for a name without their ending: `./x` for `x.js`.
+    fn complete(&mut self, start: &Path, path: &Path) {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return;
+        };
+        let Some(name) = name.to_str() else {
+            return;
+        };
+        let end = self.look.tree.find(start, parent).end;
+        self.add_like(&end, |other| {
+            stem(other) == name || before_ending(other) == name
+        });
+    }
+
+    /// Adds the scripts of a directory, and of Python's directory in it, whose names a test accepts.
+    fn add_like(&mut self, directory: &End, is_like: impl Fn(&str) -> bool) {
+        let End::At(directory, metadata) = directory else {
+            return;
+        };
+        if !metadata.is_dir() {
+            return;
+        }
+        for name in self.names_in(directory) {
+            let path = Path::new(&name);
+            let is_wanted = name.to_str().is_some_and(&is_like);
+            if is_wanted && (has_ending(path) || name == "package.json") {
+                let resolved = self.look.tree.find(directory, path);
+                self.look.add(&resolved, "", &Wanted::All);
+            } else if name == COMPILED {
+                let compiled = self.look.tree.find(directory, path).end;
+                if !directory.ends_with(COMPILED) {
+                    self.add_like(&compiled, &is_like as &dyn Fn(&str) -> bool);
+                }
+            }
+        }
+    }
+
+    fn names_in(&mut self, directory: &Path) -> Vec<OsString> {
+        if let Some(names) = self.listed.get(directory) {
+            return names.clone();
+        }
+        let tree = &self.look.tree;
+        let names = if self.notices_new {
+            tree.names_in(directory, MOST_NAMES)
+        } else {
+            tree.names_now(directory, MOST_NAMES)
+        };
+        let names = names.unwrap_or_default();
+        self.listed.insert(directory.to_owned(), names.clone());
+        names
+    }
+
+    /// Adds the files of a module's name: `a/b.py` for `a.b`.
+    fn look_up_module(&mut self, start: &Path, path: &Path, is_of_program: bool) {
+        let Some(module) = path.to_str().filter(|text| is_module(text)) else {
+            return;
+        };
+        let path = PathBuf::from(module.replace('.', "/"));
+        self.complete(start, &path);
+        if is_of_program {
+            // `a.py` or `a/__init__.py` runs before `a/b.py`.
+            for path in path.ancestors().filter(|path| !path.as_os_str().is_empty()) {
+                self.complete(start, path);
+                let end = self.look.tree.find(start, path).end;
+                self.run_directory(&end);
+            }
+        }
+    }
+
+    /// Adds the files that a program runs in a directory that it is given.
+    fn run_directory(&mut self, directory: &End) {
+        self.add_like(directory, |name| OF_DIRECTORIES.contains(&stem(name)));
+    }
+
+    /// Adds a directory in which pieces are looked up.
     fn add_start(&mut self, resolved: &Resolved) {
         let real = match &resolved.end {
             End::At(real, metadata) if metadata.is_dir() => real,
@@ -199,54 +202,31 @@ impl Command<'_> {
                 .note("names are looked up in the first directories of the command alone");
         }
     }
-
-    fn add(&mut self, resolved: &Resolved, wanted: &Wanted) {
-        if self.look.add(resolved, "", wanted)
-            && let End::At(real, metadata) = &resolved.end
-            && metadata.is_file()
-        {
-            let name = name_of(real);
-            if self.files.len() < MOST_FILES && !self.files.contains(&name) {
-                self.files.push(name);
-                let links = resolved.links.iter().map(|(link, _)| link.clone());
-                self.links.extend(links);
-            }
-        }
-    }
-
-    /// Adds the files that are covered besides the command's words, and other notes for a person.
-    fn finish(mut self) -> Named {
-        self.look.directories_and_inputs();
-        for name in self.data {
-            if !self.look.files.contains_key(&name) {
-                self.look.note(format!(
-                    "`{name}` is data: it may change, unless `inputs` lists it"
-                ));
-            }
-        }
-        if self.names_something && self.look.files.is_empty() {
-            self.look
-                .note("the entry names a directory of the project, and nothing in it is covered: list files in `inputs`");
-        }
-        Named {
-            of_command: self.files,
-            links_of_command: self.links,
-            ..self.look.finish()
-        }
-    }
 }
 
-/// Returns the paths to look up for a word. A word that begins with `/` may be the rest of a name: `("sh " d "/guard")`.
-fn places(word: &str, root: &Path) -> Vec<PathBuf> {
-    let path = Path::new(word);
+fn stem(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name)
+}
+
+fn before_ending(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(before, _)| before)
+}
+
+/// Returns whether a piece may be the name of a module in a package.
+fn is_module(piece: &str) -> bool {
+    let is_part = |part: &str| {
+        let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+        !part.is_empty() && part.chars().all(is_of_name)
+    };
+    piece.contains('.') && piece.split('.').all(is_part)
+}
+
+/// Returns the paths to look up for a piece. A piece that begins with `/` may be the rest of a name: `("sh " d "/guard")`.
+fn places(piece: &str, root: &Path) -> Vec<PathBuf> {
+    let path = Path::new(piece);
     let mut places = vec![path.to_owned()];
-    if cfg!(windows) {
-        // The system runs `x.bat` for `x`.
-        let endings = [".com", ".exe", ".bat", ".cmd"].iter();
-        places.extend(endings.map(|ending| PathBuf::from(format!("{word}{ending}"))));
-    }
     if path.has_root() && !path.starts_with(root) {
-        places.push(PathBuf::from(word.trim_start_matches('/')));
+        places.push(PathBuf::from(piece.trim_start_matches('/')));
     }
     places
 }

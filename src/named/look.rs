@@ -1,4 +1,4 @@
-//! The files that count, and their content: a script or a file of any kind, those in given directories, those of `inputs`.
+//! The files that count, and their content: those that are found, those in given directories, those of `inputs`.
 //!
 //! Knows no commands, and does not know the purpose of the lookup.
 
@@ -15,7 +15,7 @@ use super::stamp::Stamps;
 use super::tree::{End, PathTree, Resolved, name_of};
 use crate::files;
 use crate::globs::{PathGlob, with_slashes};
-use crate::hook::Words;
+use crate::hook::Pieces;
 
 /// The most files, and the most bytes, of the scripts of one directory. They are looked at before each run. A directory with
 /// more files is not one of hooks, but for example a `node_modules`.
@@ -47,10 +47,6 @@ pub(crate) struct Named {
     pub(crate) files: Files,
     /// The sizes of those files that have a digest, in bytes, with their paths below the root.
     pub(super) sizes: Vec<(u64, PathBuf)>,
-    /// The names of the first of those files that the words of the command name.
-    pub(crate) of_command: Vec<String>,
-    /// The links that lead to these files.
-    pub(crate) links_of_command: Vec<PathBuf>,
     /// Other notes for a person.
     pub(crate) notes: Vec<String>,
     /// The stamps of the files and directories that were looked at: if none has changed, neither have `files`.
@@ -101,12 +97,14 @@ pub(crate) struct Lookup<'a> {
     /// The directory at which relative names begin, below the root.
     pub(crate) base: &'a Path,
     pub(crate) working_dir: &'a Path,
-    /// The words of the hook's command.
-    pub(crate) words: &'a Words,
+    /// The pieces of the hook's command.
+    pub(crate) pieces: &'a Pieces,
     /// The paths that are looked at, independent of the hook's names.
     pub(crate) places: Vec<PathBuf>,
     /// The directories whose scripts count, independent of the hook's names.
     pub(crate) directories: Vec<PathBuf>,
+    /// True if a new file may count: a directory that was searched then counts as changed if any name in it has changed.
+    pub(crate) notices_new: bool,
     /// True if a directory with this name is not looked at.
     pub(crate) is_skipped: &'a dyn Fn(&str) -> bool,
     /// The function for the digest of a file. None: nothing is read, and there is no limit of bytes.
@@ -115,7 +113,6 @@ pub(crate) struct Lookup<'a> {
 
 /// The files of a directory that count.
 pub(super) enum Wanted {
-    Scripts,
     All,
     /// The files whose names below the root match.
     Like(PathGlob),
@@ -194,7 +191,7 @@ impl<'a> Look<'a> {
     pub(super) fn directories_and_inputs(&mut self) {
         for directory in &self.lookup.directories {
             let resolved = self.tree.find(Path::new(""), directory);
-            let way = Way::new(name_of(directory) + "/", Wanted::Scripts);
+            let way = Way::new(name_of(directory) + "/", Wanted::All);
             self.directory(&resolved, &way);
         }
         for input in self.inputs.iter().filter(|input| !input.starts_with('!')) {
@@ -210,8 +207,6 @@ impl<'a> Look<'a> {
         Named {
             files: self.files,
             sizes: self.sizes,
-            of_command: Vec::new(),
-            links_of_command: Vec::new(),
             notes: self.notes,
             looks: self.tree.looks(),
             seen: self.tree.into_stamps(),
@@ -342,25 +337,16 @@ impl<'a> Look<'a> {
             return false;
         }
         match &resolved.end {
-            End::Missing => matches!(wanted, Wanted::All) || is_named_as_script(resolved),
+            End::Missing => matches!(wanted, Wanted::All),
             End::Outside(_) => true,
             End::At(real, _) if self.is_excluded(real) => false,
             End::At(real, metadata) if metadata.is_file() => match wanted {
                 Wanted::All => true,
                 Wanted::Like(pattern) => pattern.matches(reached),
-                Wanted::Scripts => self.is_script(resolved, real, metadata),
             },
             // Files of other kinds are not opened.
             End::At(_, metadata) => metadata.is_dir() && !resolved.links.is_empty(),
         }
-    }
-
-    pub(super) fn is_script(&self, resolved: &Resolved, real: &Path, metadata: &Metadata) -> bool {
-        is_named_as_script(resolved)
-            || files::is_executable(metadata)
-            || has_ending(real)
-            // A file that cannot be read may be a script.
-            || has_mark(&self.lookup.root.join(real)).unwrap_or(true)
     }
 
     /// Adds the files below a directory, or a note on why it is not covered. If the path is not a directory, adds the file.
@@ -484,22 +470,25 @@ fn plain(input: &str) -> String {
     }
 }
 
-/// Returns whether a link on the way has the name of a script: a caller of the link does not see its target.
-fn is_named_as_script(resolved: &Resolved) -> bool {
-    resolved.links.iter().any(|(link, _)| has_ending(link))
-}
-
 /// Returns whether the path is a file that is not a script, by its permissions and content, and whose name has an extension
 /// of other files.
 pub(crate) fn is_data(path: &Path) -> bool {
-    let is_plain = |metadata: &Metadata| metadata.is_file() && !files::is_executable(metadata);
-    let is_there = path
-        .symlink_metadata()
-        .is_ok_and(|metadata| is_plain(&metadata));
-    is_there
-        && path.extension().is_some()
-        && !has_ending(path)
-        && has_mark(path).is_ok_and(|has_mark| !has_mark)
+    path.extension().is_some() && is_file(path) && !is_script(path)
+}
+
+fn is_file(path: &Path) -> bool {
+    path.symlink_metadata()
+        .is_ok_and(|metadata| metadata.is_file())
+}
+
+/// Returns whether a file is a script by its name, its permissions or its content.
+fn is_script(path: &Path) -> bool {
+    has_ending(path)
+        || path
+            .metadata()
+            .is_ok_and(|metadata| files::is_executable(&metadata))
+        // A file that cannot be read may be a script.
+        || is_file(path) && has_mark(path).unwrap_or(true)
 }
 
 pub(super) fn has_ending(path: &Path) -> bool {

@@ -113,13 +113,19 @@ impl<'a> PathTree<'a> {
     pub(super) fn names_in(&self, directory: &Path, most: usize) -> io::Result<Vec<OsString>> {
         let path = self.root.join(directory);
         let stamp = Stamp::of(&path.symlink_metadata()?);
-        let names = path.read_dir()?.take(most);
+        let names = self.names_now(directory, most)?;
+        self.seen.borrow_mut().insert(path, stamp);
+        Ok(names)
+    }
+
+    /// Returns the same names. A name that is added is no change.
+    pub(super) fn names_now(&self, directory: &Path, most: usize) -> io::Result<Vec<OsString>> {
+        let names = self.root.join(directory).read_dir()?.take(most);
         let names = names.map(|entry| Ok(entry?.file_name()));
         let mut names: Vec<OsString> = names.collect::<io::Result<_>>()?;
         self.left.set(self.left.get().saturating_sub(names.len()));
         // If the names are sorted, those beyond a limit are the same each time.
         names.sort_unstable();
-        self.seen.borrow_mut().insert(path, stamp);
         Ok(names)
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::approval::{Approved, digest_of, source_of};
-use super::covered::Project;
+use super::covered::{Project, refused_part};
 use super::unchanged::{Unchanged, with_command};
 use crate::hook::Hook;
 use crate::json::Node;
@@ -87,6 +87,16 @@ impl ProjectApprovals {
         let Some(approved) = self.approved(&hook) else {
             return (hook, ApprovalStatus::NotApproved);
         };
+        if let Some(part) = refused_part(&hook, &self.project.root) {
+            let why = format!(
+                "it may run files that no approval covers any more (`{part}`): list the files that it runs in its `inputs`"
+            );
+            let why = with_command(why, self.command.as_deref());
+            return (
+                hook.with_lost_approval(why.clone()),
+                ApprovalStatus::Lost(why),
+            );
+        }
         let check = Unchanged::new(&self.project, &approved.files, approved.rules);
         let check = Arc::new(check.with_command(&self.command));
         let status = match check.first_look(&self.loaded, &hook) {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::covered::{Project, RULES, covered};
+use super::covered::{Project, RULES, covered, refused_part};
 use super::error::TrustError;
 use super::unchanged::Unchanged;
 use crate::hook::{Hook, canonical};
@@ -104,7 +104,12 @@ impl Approval {
         let (mut files, mut looks) = (0, 0);
         let mut all = Vec::new();
         for hook in hooks {
-            let (approved, looked) = Approved::of(project, hook.borrow());
+            let hook = hook.borrow();
+            if let Some(part) = refused_part(hook, &project.root) {
+                let hook = hook.label().to_owned();
+                return Err(TrustError::NotCovered { hook, part });
+            }
+            let (approved, looked) = Approved::of(project, hook);
             files += approved.files.len();
             looks += looked;
             if files > MOST_FILES || looks > MOST_LOOKS {

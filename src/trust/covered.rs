@@ -1,5 +1,4 @@
-//! The files that an approval covers: the scripts that an entry names, those in the hooks directory, and the entry's
-//! `inputs`.
+//! The files that an approval covers: those that an entry names, those in the hooks directory, and the entry's `inputs`.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -7,12 +6,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::hook::{Hook, Words, directory_of_hooks};
+use crate::hook::{Hook, Pieces, UNKNOWN, directory_of_hooks};
 use crate::named::{self, Lookup, Named};
 
 /// The version of the rules by which files are covered, which changes with them: 0 before it was stored. Because of it,
 /// messages say that a file "is newly covered", not that it "has appeared".
-pub(super) const RULES: u32 = 1;
+pub(super) const RULES: u32 = 2;
+
+/// The prefix of the variables that have parts of the event.
+const OF_EVENT: &str = "FORGE_";
 
 /// A project, and the known facts about its files.
 #[derive(Debug)]
@@ -66,25 +68,45 @@ pub(super) fn covered(project: &Project, hook: &Hook, is_skipped: &dyn Fn(&str) 
         return Named::default();
     }
     let root = &*project.root;
-    let working_dir = root.join(hook.working_dir().unwrap_or(Path::new("")));
-    let directory = |name: &str| directory_in(name, hook, root, &working_dir);
-    let words = Words::of(hook, &directory);
+    let working_dir = working_dir_of(hook, root);
+    let pieces = pieces_of(hook, root);
     let lookup = Lookup {
         root,
         base: Path::new(""),
         working_dir: &working_dir,
-        words: &words,
+        pieces: &pieces,
         places: Vec::new(),
         directories: hooks_directories(hook, root),
+        notices_new: true,
         is_skipped,
         digest: Some(&|path, metadata| project.digest(path, metadata)),
     };
     let mut named = lookup.files_of(hook);
-    if words.builds_names {
-        let note = "this command may run files that are not listed here: list them in `inputs`";
-        named.notes.push(note.to_owned());
+    if let Some(part) = &pieces.unknown {
+        let note = format!("may run files that this approval does not cover: `{part}`");
+        named.notes.push(note);
     }
     named
+}
+
+/// Returns the part of a hook's command for which the hook cannot be approved: its files are known only when it runs, and the entry
+/// has no `inputs`. A hook of another agent has no place for such a list.
+pub(super) fn refused_part(hook: &Hook, root: &Path) -> Option<String> {
+    if !hook.inputs().is_empty() || hook.protocol().is_some() {
+        return None;
+    }
+    pieces_of(hook, root).unknown
+}
+
+fn working_dir_of(hook: &Hook, root: &Path) -> PathBuf {
+    root.join(hook.working_dir().unwrap_or(Path::new("")))
+}
+
+fn pieces_of(hook: &Hook, root: &Path) -> Pieces {
+    let working_dir = working_dir_of(hook, root);
+    Pieces::of(hook, &|name| {
+        value_of_variable(name, hook, root, &working_dir)
+    })
 }
 
 /// Returns the directories of the hook's project, or its plugin, that hold hooks. They need not exist.
@@ -106,8 +128,8 @@ fn hooks_directories(hook: &Hook, root: &Path) -> Vec<PathBuf> {
     beside.into_iter().chain(of_plugin).collect()
 }
 
-/// Returns the directory in a variable that the hook's protocol sets.
-fn directory_in(name: &str, hook: &Hook, root: &Path, working_dir: &Path) -> Option<String> {
+/// Returns the value of a variable that is set for the hook: a directory, or `UNKNOWN` for a part of the event.
+fn value_of_variable(name: &str, hook: &Hook, root: &Path, working_dir: &Path) -> Option<String> {
     if name == "PWD" {
         // `.` is resolved against each directory in which the word is looked up.
         return Some(".".to_owned());
@@ -120,6 +142,9 @@ fn directory_in(name: &str, hook: &Hook, root: &Path, working_dir: &Path) -> Opt
     }
     if name.ends_with("_WORKING_DIR") && hook.protocol().is_none() {
         return working_dir.to_str().map(str::to_owned);
+    }
+    if name.starts_with(OF_EVENT) && hook.protocol().is_none() {
+        return Some(UNKNOWN.into());
     }
     let mut named = hook.directories(root).into_iter();
     let (_, path) = named.find(|(known, _)| known == name)?;

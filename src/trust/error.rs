@@ -24,6 +24,17 @@ pub enum TrustError {
          approved; use fewer hooks, or smaller directories"
     )]
     TooLarge,
+    /// A hook may run files that are known only when it runs, and its entry lists none.
+    #[error(
+        "hook `{hook}` cannot be approved: it may run files that no approval covers (`{part}`); list the files that it runs in its \
+         `inputs`, or write their names in full"
+    )]
+    NotCovered {
+        /// The hook's label.
+        hook: String,
+        /// The part of its command.
+        part: String,
+    },
     /// A hook tried to approve hooks.
     #[error(
         "hooks cannot be approved, and approvals cannot be withdrawn, from within a hook (`{0}` is set)"

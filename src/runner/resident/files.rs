@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use crate::hook::{Hook, Words};
+use crate::hook::{Hook, Pieces};
 use crate::named::{Lookup, Stamps};
 use crate::process::{Spec, program_of};
 
@@ -15,15 +15,15 @@ const MOST: usize = 1000;
 /// Returns the stamps of the program, of each word of the command that could be a file, of the files that its interpreters
 /// run, and of the hook's `inputs`. None if the files cannot be determined, or if there are too many.
 pub(super) fn stamps_of(hook: &Hook, spec: &Spec<'_>) -> Option<Stamps> {
-    let words = Words::of(hook, &|name| {
+    let pieces = Pieces::of(hook, &|name| {
         let own = hook.env().get(name).cloned();
         own.or_else(|| spec.environment.inherited(name)?.into_string().ok())
     });
-    if words.is_cut || (words.has_unknown && hook.inputs().is_empty()) {
+    if pieces.unknown.is_some() && hook.inputs().is_empty() {
         return None;
     }
     let is_program = |word: &&String| !word.contains(['/', ' ']) && !word.starts_with('-');
-    let named = words.names.iter().filter(is_program);
+    let named = pieces.names.iter().filter(is_program);
     let programs = named.filter_map(|word| program_of(word.as_ref(), spec));
     let named_base = hook.base_dir().unwrap_or(spec.working_dir);
     let base = named_base.canonicalize().ok()?;
@@ -34,9 +34,10 @@ pub(super) fn stamps_of(hook: &Hook, spec: &Spec<'_>) -> Option<Stamps> {
         root: Path::new("/"),
         base: base.strip_prefix("/").ok()?,
         working_dir: spec.working_dir,
-        words: &words,
+        pieces: &pieces,
         places,
         directories: Vec::new(),
+        notices_new: false,
         is_skipped: &|_| false,
         digest: None,
     };

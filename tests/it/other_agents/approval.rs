@@ -69,9 +69,13 @@ fn an_approved_hook_runs_in_the_root() {
 #[test]
 fn an_approval_covers_scripts() {
     let guard = "project/.claude/guard.sh";
-    let both = &[".claude/guard.sh", ".claude/hooks/lib.py"][..];
-    // The hooks directory of the tool is covered with a script that is found on the path.
-    for (prefix, expected) in [("\\\"$CLAUDE_PROJECT_DIR\\\"/", &both[..1]), ("", both)] {
+    let all = &[
+        ".claude/guard.sh",
+        ".claude/hooks/data.json",
+        ".claude/hooks/lib.py",
+    ][..];
+    // The hooks directory of the tool is covered, too.
+    for (prefix, expected) in [("\\\"$CLAUDE_PROJECT_DIR\\\"/", &all[..1]), ("", all)] {
         let text = settings(
             "PreToolUse",
             "Bash",

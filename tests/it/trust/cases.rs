@@ -3,7 +3,8 @@
 //!
 //! A case begins with `== NAME`, in a project of its own; its lines are done in order. `hook KEYS` puts one entry into
 //! the hooks file, `claude COMMAND` one into that of Claude Code. `$ COMMAND` is run by a shell, in the project.
-//! `approve` approves everything, `shows TEXT` is a part of what a person sees of it, and `reload` loads again. Then an event that can be
+//! `approve` approves everything, `shows TEXT` is a part of what a person sees of it, and `reload` loads again. `refused` cannot be
+//! approved. Then an event that can be
 //! blocked `runs` the hook, or it `blocks` since an approval was lost, with a reason that has this text. A case with
 //! lines `each A | B` is done for each of them, with `A` in place of `@1`, and so on;
 //! where there are many, one in three is done by default.
@@ -14,6 +15,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 
 use forge_hooks::Hooks;
+use forge_hooks::trust::TrustError;
 use serde_json::{Value, json};
 
 use super::changes::{host, lost};
@@ -50,6 +52,7 @@ impl CaseProject {
             }
             "socket" => drop(UnixListener::bind(self.world.path("project").join(rest)).unwrap()),
             "approve" => self.approve(),
+            "refused" => self.refused(),
             "reload" => drop(self.hooks.as_ref().unwrap().reload()),
             "shows" => assert!(self.shown.contains(rest), "{}", self.shown),
             "runs" => assert_eq!(self.lost(), None),
@@ -70,6 +73,11 @@ impl CaseProject {
         assert!(hooks.approve_with(asked).unwrap());
         assert_eq!(lost(&hooks), None);
         self.hooks = Some(hooks);
+    }
+
+    fn refused(&self) {
+        let error = host(&self.world).approve_with(|_| true).unwrap_err();
+        assert!(matches!(error, TrustError::NotCovered { .. }), "{error}");
     }
 
     fn lost(&self) -> Option<String> {

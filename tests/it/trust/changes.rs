@@ -141,12 +141,12 @@ fn a_plugin_that_is_named_through_a_link_is_the_projects() {
 #[test]
 fn cosmetic_edits_need_no_new_approval() {
     let world = World::new();
-    let command = "echo $PYTHONDONTWRITEBYTECODE";
+    let command = "printenv PYTHONDONTWRITEBYTECODE";
     let entry = json!({"event": "tool:*", "command": command, "timeout": 5, "inherit": ["PATH"]});
     world.write(FILE, &json!({"hooks": [entry]}).to_string());
     let hooks = host(&world);
     assert!(hooks.approve_with(|_| true).unwrap());
-    let same = r#"{"timeout": 5.0, "command": "echo $PYTHONDONTWRITEBYTECODE", "enabled": true, "on_failure": "block",
+    let same = r#"{"timeout": 5.0, "command": "printenv PYTHONDONTWRITEBYTECODE", "enabled": true, "on_failure": "block",
         "stdin": "json", "env": {}, "inputs": [], "description": "", "inherit": ["PATH"], "event": "tool:*"}"#;
     world.write(FILE, &format!("{{\"hooks\": [ // a comment\n{same}]}}"));
     let report = hooks.reload();
@@ -178,7 +178,7 @@ fn asked(hooks: &Hooks, answer: bool) -> Option<(Vec<String>, String)> {
 #[test]
 fn approve_with_shows_all_that_would_run() {
     let world = World::new();
-    two(&world, "echo $X");
+    two(&world, "echo x");
     world.script("project/g.sh", "true\n");
     let hooks = host(&world);
     let (changes, text) = asked(&hooks, false).unwrap();
@@ -189,7 +189,6 @@ fn approve_with_shows_all_that_would_run() {
         "two\\u{202e} (.myagent/hooks.json):",
         "Files covered: none",
         "Files covered: `g.sh`",
-        "Note: this command may run files that are not listed here",
         "Not covered: other data files, and everything else",
         "Digest: ",
     ] {

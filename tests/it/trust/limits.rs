@@ -73,18 +73,6 @@ fn a_directory_that_is_run_is_covered() {
 }
 
 #[test]
-fn a_covered_input_is_no_data() {
-    let project = with_hook(r#""command": "cat rules.json other.json", "inputs": ["rules.json"]"#);
-    project.world.write("project/rules.json", "1");
-    project.world.write("project/other.json", "1");
-    let notes = &project.look().hooks[0].notes;
-    assert_eq!(
-        notes[..],
-        ["`other.json` is data: it may change, unless `inputs` lists it"]
-    );
-}
-
-#[test]
 fn nobody_is_asked_about_too_many_files() {
     let entry = r#"{"event": "tool:*", "command": "exit 0"}"#;
     let project = Project::new();
