@@ -56,17 +56,15 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    /// Returns the files whose content is compared before each run, with their digests: the smallest ones, of 1 MiB together. The
-    /// others are compared by their stamps.
-    pub(crate) fn compared(&self) -> Vec<(&Path, Arc<str>)> {
-        let paths = self.sizes[..self.fitting()].iter().map(|(_, path)| path);
-        let with_digest = |path: &'_ PathBuf| {
+    /// Returns the files below a root whose content is compared before each run, with their digests: the smallest ones, of 1 MiB
+    /// together. The others are compared by their stamps.
+    pub(crate) fn compared(&self, root: &Path) -> Vec<(PathBuf, Arc<str>)> {
+        let with_digest = |(_, path): &(u64, PathBuf)| {
             let digest = self.files.get(&name_of(path))?.as_ref().ok()?;
-            Some(Arc::clone(digest))
+            Some((root.join(path), Arc::clone(digest)))
         };
-        paths
-            .filter_map(|path| Some((&**path, with_digest(path)?)))
-            .collect()
+        let small = self.sizes[..self.fitting()].iter();
+        small.filter_map(with_digest).collect()
     }
 
     /// Returns the names of the files that are compared by their stamps alone.

@@ -10,10 +10,10 @@ mod stamp;
 mod tree;
 
 pub(crate) use anywhere::{GetVariable, named_anywhere, without_links};
-pub(crate) use content::{Contents, digest, digest_now, of_text};
+pub(crate) use content::{Contents, Copies, digest, of_text};
 pub(crate) use look::{Files, Lookup, Named, TOO_MUCH, is_data};
 pub(crate) use scripts::scripts_since;
 pub(crate) use stamp::Settled;
 #[cfg(unix)]
 pub(crate) use stamp::Stamps;
-pub(crate) use tree::{End, follow_within};
+pub(crate) use tree::{End, follow_within, name_of};

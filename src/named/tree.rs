@@ -249,7 +249,7 @@ fn own_place(todo: &mut Vec<OsString>) -> Option<OsString> {
 
 /// Returns a path below the root, or a whole one, as text, with `/` between its parts. Different paths have different texts: a
 /// byte that is not UTF-8 becomes a NUL, which no name contains, and its two digits.
-pub(super) fn name_of(path: &Path) -> String {
+pub(crate) fn name_of(path: &Path) -> String {
     let mut name = String::new();
     for part in path {
         if !name.is_empty() && !name.ends_with('/') {

@@ -17,8 +17,8 @@ use crate::json;
 use crate::named::of_text;
 use crate::printable::printable;
 
-/// The content of an approval of a project's hooks: each entry, the scripts that it names, the scripts in the project's
-/// hooks directory, and its `inputs`.
+/// The content of an approval of a project's hooks: each entry, the files that it names, the project's hooks
+/// directory, and its `inputs`.
 ///
 /// A host shows it to a person (`Display` has all of it), and then passes it to
 /// [`TrustStore::approve`](crate::trust::TrustStore::approve).
@@ -89,7 +89,8 @@ impl Approval {
     /// Looks at the hooks of a project and at the files that an approval covers. Approves nothing yet.
     ///
     /// # Errors
-    /// If the project cannot be found, or its hooks cover too much ([`TrustError::TooLarge`]).
+    /// If the project cannot be found, its hooks cover too much ([`TrustError::TooLarge`]), or one may run files that no approval covers
+    /// ([`TrustError::NotCovered`]).
     pub fn of<I>(root: impl AsRef<Path>, hooks: I) -> Result<Self, TrustError>
     where
         I: IntoIterator<Item: Borrow<Hook>>,

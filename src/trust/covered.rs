@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::hook::{Hook, Pieces, UNKNOWN, directory_of_hooks};
-use crate::named::{self, Lookup, Named};
+use crate::named::{self, Copies, Lookup, Named};
 
 /// The version of the rules by which files are covered, which changes with them: 0 before it was stored. Because of it,
 /// messages say that a file "is newly covered", not that it "has appeared".
@@ -23,6 +23,8 @@ pub(super) struct Project {
     pub(super) root: PathBuf,
     /// The digests of files that were read, if the project is looked at only once: then no content is read twice.
     read: Option<Mutex<HashMap<PathBuf, Arc<str>>>>,
+    /// Copies of files that are compared before each run.
+    pub(super) copies: Copies,
 }
 
 impl Project {
@@ -30,6 +32,7 @@ impl Project {
         Self {
             root: root.to_owned(),
             read: None,
+            copies: Copies::default(),
         }
     }
 
@@ -41,11 +44,6 @@ impl Project {
         }
     }
 
-    /// Returns whether the digests of files that are compared before each run are those of this look.
-    pub(super) fn is_read_now(&self) -> bool {
-        self.read.is_some()
-    }
-
     fn digest(&self, path: &Path, metadata: &Metadata) -> io::Result<Arc<str>> {
         let Some(read) = &self.read else {
             return named::digest(path, metadata);
@@ -55,7 +53,7 @@ impl Project {
         if let Some(digest) = known {
             return Ok(digest);
         }
-        let digest = named::digest_now(path, metadata)?;
+        let digest = named::digest(path, metadata)?;
         read().insert(path.to_owned(), Arc::clone(&digest));
         Ok(digest)
     }

@@ -1,4 +1,4 @@
-//! Approvals: the hooks of a project that a person has approved, each with the scripts that it names.
+//! Approvals: the hooks of a project that a person has approved, each with the files that it names.
 //!
 //! Protects against the content of a repository: none of its hooks runs before a person has approved it, and none runs in a
 //! changed form. Does not protect against a program that already runs as the user, or against other files that a covered

@@ -19,7 +19,7 @@ use crate::profile::HOOK_CHAIN;
 /// The store of the hooks that a person has approved, by project.
 ///
 /// An approval is bound to the project's place, to the definition of each hook, and to the files that the approval covers: the
-/// scripts that the entry names, the scripts in the project's hooks directory, and the entry's `inputs`. The order
+/// files that the entry names, the project's hooks directory, and the entry's `inputs`. The order
 /// of the hooks does not matter. A git worktree without approvals of its own has those of the main worktree.
 ///
 /// A hook that was never approved is not registered, and the host continues. A hook that was approved and was

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use super::covered::{Project, RULES, covered};
 use crate::hook::{ApprovalCheck, Hook};
-use crate::named::{self, Contents, Files, Settled, TOO_MUCH};
+use crate::named::{self, Contents, Files, Settled, TOO_MUCH, name_of};
 
 /// The approval of a hook. The hook's files must be unchanged. The hook itself cannot have changed, because it is the one
 /// that was loaded.
@@ -62,10 +62,15 @@ impl Unchanged {
     pub(super) fn differences(&self, hook: &Hook) -> Vec<(String, &'static str)> {
         let seen = self.seen().clone();
         if let Some(seen) = seen.filter(|seen| seen.stamps.is_unchanged()) {
-            let changed = seen.contents.changed().into_iter();
-            return changed.map(|name| (name.to_owned(), CHANGED)).collect();
+            return self.changed(&seen.contents).into_iter().collect();
         }
         self.differences_in(&self.project, hook)
+    }
+
+    fn changed(&self, contents: &Contents) -> Option<(String, &'static str)> {
+        let changed = contents.changed()?;
+        let below = changed.strip_prefix(&self.project.root);
+        Some((name_of(below.unwrap_or(changed)), CHANGED))
     }
 
     /// Returns the same differences, for a project that is looked at once.
@@ -119,10 +124,11 @@ impl Unchanged {
                 }
             }
         }
-        let contents = Contents::of(&project.root, named.compared());
-        if differences.is_empty() && !project.is_read_now() {
-            let changed = contents.changed().into_iter();
-            differences.extend(changed.map(|name| (name.to_owned(), CHANGED)));
+        let root = &self.project.root;
+        let contents = Contents::of(named.compared(root), &self.project.copies);
+        if differences.is_empty() {
+            // The digests may be those of an earlier check.
+            differences.extend(self.changed(&contents));
         }
         let stamps = named.seen.settled(begun);
         (differences, stamps.map(|stamps| Seen { stamps, contents }))
