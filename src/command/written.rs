@@ -72,13 +72,20 @@ impl Writer<'_> {
     /// Learns the values of variables that are set once, to a fixed text.
     fn learn(&mut self, syntax: &Syntax) {
         for simple in &syntax.commands {
-            // `export NAME=value`
+            let program = simple.words.first().and_then(Word::bare);
+            // `declare -u NAME=value` changes the value.
+            let is_export = matches!(program, Some("export" | "readonly"));
             let exported = simple.words.iter().filter_map(Word::assignment);
-            for assignment in simple.assignments.iter().cloned().chain(exported) {
+            let exported = exported.map(|assignment| (assignment, is_export));
+            let own = simple.assignments.iter().cloned();
+            for (assignment, is_plain) in own.map(|assignment| (assignment, true)).chain(exported) {
                 let fixed = match &assignment.words[..] {
-                    [word] if !assignment.adds => fixed(word),
+                    [word] if !assignment.adds && is_plain => fixed(word),
                     _ => None,
                 };
+                if assignment.name == "IFS" && fixed.as_deref() != Some("") {
+                    self.doubt("IFS=");
+                }
                 let is_once = self.mentions(&assignment.name) == 1;
                 let value = fixed.filter(|_| is_once);
                 self.set.insert(assignment.name, value);

@@ -23,6 +23,9 @@ const RUN_DIRECTORIES: &[&str] = &[
     "bun", "deno", "node", "nodejs", "pypy", "python", "ts-node", "tsx",
 ];
 
+/// The characters of patterns, and of the home directory.
+const OF_PATTERNS: [char; 5] = ['*', '?', '[', ']', '~'];
+
 /// The pieces of a command.
 #[derive(Debug, Default)]
 pub(crate) struct Pieces {
@@ -53,6 +56,12 @@ impl Pieces {
         }
         for value in hook.env().values() {
             pieces.add_command(std::slice::from_ref(value), home.as_deref());
+            if value.contains('$') {
+                // A shell inserts variables in `BASH_ENV`.
+                for words in &Written::read(value, &of_entry).commands {
+                    pieces.add_command(words, home.as_deref());
+                }
+            }
         }
         pieces
     }
@@ -101,6 +110,12 @@ fn add_word(word: &str, home: Option<&str>, names: &mut Vec<String>) {
     }
     for piece in word.split(|c: char| !is_of_piece(c)) {
         add(piece, home, names);
+        if piece.contains(OF_PATTERNS) {
+            // In another language, these end a name.
+            for part in piece.split(OF_PATTERNS) {
+                add(part, home, names);
+            }
+        }
         if piece.starts_with('-') {
             let endings = piece.char_indices().skip(1).take(MOST_ENDINGS);
             for (at, _) in endings {
@@ -129,6 +144,10 @@ fn is_of_piece(c: char) -> bool {
 /// Returns whether the file of this name runs a file in a directory that it is given. The name may have a path and a version:
 /// `/usr/bin/python3.11`.
 fn runs_directories(name: &str) -> bool {
+    if name.starts_with('/') && name.contains(OF_PATTERNS) {
+        // `/usr/bin/nod[e]`
+        return true;
+    }
     let name = name.rsplit('/').next().unwrap_or(name);
     let name = name.strip_suffix(".exe").unwrap_or(name);
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');

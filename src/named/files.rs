@@ -6,6 +6,9 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+
+use glob::Pattern;
 
 use super::look::{Look, Lookup, Named, Wanted, has_ending};
 use super::tree::{End, Resolved};
@@ -13,9 +16,15 @@ use crate::hook::{Hook, is_glob};
 use crate::paths::without_parents;
 
 /// The most directories in which the pieces of a command are looked up.
-const MOST_DIRECTORIES: usize = 8;
+const MOST_DIRECTORIES: usize = 64;
 /// The most names of a directory that are compared with a piece.
 const MOST_NAMES: usize = 10_000;
+/// The most names of directories that are compared with pieces, which takes some milliseconds.
+const MOST_COMPARISONS: usize = 1_000_000;
+const TOO_MUCH_NAMED: &str =
+    "the entry names too much: only its first names are compared with the files in its directories";
+/// The most paths that a pattern stands for.
+const MOST_MATCHES: usize = 1000;
 /// The files that programs run in a directory that they are given, without their endings.
 const OF_DIRECTORIES: [&str; 4] = ["__init__", "__main__", "index", "package"];
 /// The directory in which Python keeps what it has compiled.
@@ -29,6 +38,7 @@ impl Lookup<'_> {
             notices_new: self.notices_new,
             starts: Vec::new(),
             listed: HashMap::new(),
+            compared_left: MOST_COMPARISONS,
         };
         command.find(&self);
         command.look.directories_and_inputs();
@@ -43,7 +53,9 @@ struct Command<'a> {
     /// The directories in which pieces are looked up, below the root or outside of it.
     starts: Vec<PathBuf>,
     /// The names in directories.
-    listed: HashMap<PathBuf, Vec<OsString>>,
+    listed: HashMap<PathBuf, Rc<[OsString]>>,
+    /// How many names may still be compared with pieces.
+    compared_left: usize,
 }
 
 impl Command<'_> {
@@ -62,6 +74,9 @@ impl Command<'_> {
                 }
                 if is_glob(name) {
                     self.look.matching(&start, name);
+                    for path in self.expand(&start, name) {
+                        self.look_up(&start, &path, is_of_program);
+                    }
                 }
             }
             next += 1;
@@ -107,6 +122,38 @@ impl Command<'_> {
         }
     }
 
+    /// Returns the paths that a pattern matches in a directory. Where shells differ in a pattern, these are rather too many.
+    fn expand(&mut self, start: &Path, pattern: &str) -> Vec<PathBuf> {
+        let mut paths = vec![PathBuf::new()];
+        for part in pattern.split('/').filter(|part| !part.is_empty()) {
+            let Some(pattern) = simple(part) else {
+                paths.iter_mut().for_each(|path| path.push(part));
+                continue;
+            };
+            let mut within = Vec::new();
+            for path in paths {
+                let End::At(directory, _) = self.look.tree.find(start, &path).end else {
+                    continue;
+                };
+                let names = self.names_in(&directory);
+                let is_like = |name: &OsString| {
+                    let is_hidden = |name: &str| name.starts_with('.') && !part.starts_with('.');
+                    name.to_str()
+                        .is_some_and(|name| pattern.matches(name) && !is_hidden(name))
+                };
+                within.extend(
+                    names
+                        .iter()
+                        .filter(|name| is_like(name))
+                        .map(|name| path.join(name)),
+                );
+            }
+            within.truncate(MOST_MATCHES);
+            paths = within;
+        }
+        paths
+    }
+
     /// Adds the files that a program may find for a name without their ending: `./x` for `x.js`.
     fn complete(&mut self, start: &Path, path: &Path) {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
@@ -129,8 +176,8 @@ impl Command<'_> {
         if !metadata.is_dir() {
             return;
         }
-        for name in self.names_in(directory) {
-            let path = Path::new(&name);
+        for name in self.names_in(directory).iter() {
+            let path = Path::new(name);
             let is_wanted = name.to_str().is_some_and(&is_like);
             if is_wanted && (has_ending(path) || name == "package.json") {
                 let resolved = self.look.tree.find(directory, path);
@@ -144,19 +191,30 @@ impl Command<'_> {
         }
     }
 
-    fn names_in(&mut self, directory: &Path) -> Vec<OsString> {
-        if let Some(names) = self.listed.get(directory) {
-            return names.clone();
+    /// Returns the names in a directory; none if too many have been compared.
+    fn names_in(&mut self, directory: &Path) -> Rc<[OsString]> {
+        let known = self.listed.get(directory).cloned();
+        let names = known.unwrap_or_else(|| {
+            let tree = &self.look.tree;
+            let names = if self.notices_new {
+                tree.names_in(directory, MOST_NAMES)
+            } else {
+                tree.names_now(directory, MOST_NAMES)
+            };
+            let names: Rc<[OsString]> = names.unwrap_or_default().into();
+            self.listed.insert(directory.to_owned(), Rc::clone(&names));
+            names
+        });
+        match self.compared_left.checked_sub(names.len()) {
+            Some(left) => {
+                self.compared_left = left;
+                names
+            }
+            None => {
+                self.look.note(TOO_MUCH_NAMED);
+                Rc::default()
+            }
         }
-        let tree = &self.look.tree;
-        let names = if self.notices_new {
-            tree.names_in(directory, MOST_NAMES)
-        } else {
-            tree.names_now(directory, MOST_NAMES)
-        };
-        let names = names.unwrap_or_default();
-        self.listed.insert(directory.to_owned(), names.clone());
-        names
     }
 
     /// Adds the files of a module's name: `a/b.py` for `a.b`.
@@ -166,6 +224,9 @@ impl Command<'_> {
         };
         let path = PathBuf::from(module.replace('.', "/"));
         self.complete(start, &path);
+        // `from a.b import c`
+        let resolved = self.look.tree.find(start, &path);
+        self.add_start(&resolved);
         if is_of_program {
             // `a.py` or `a/__init__.py` runs before `a/b.py`.
             for path in path.ancestors().filter(|path| !path.as_os_str().is_empty()) {
@@ -202,6 +263,22 @@ impl Command<'_> {
                 .note("names are looked up in the first directories of the command alone");
         }
     }
+}
+
+/// Returns the pattern of a part of a path, in which brackets stand for any text; none if the part is no pattern.
+fn simple(part: &str) -> Option<Pattern> {
+    let mut pattern = part.to_owned();
+    if let (Some(start), Some(end)) = (part.find('['), part.rfind(']'))
+        && start < end
+    {
+        pattern.replace_range(start..=end, "*");
+    }
+    while pattern.contains("**") {
+        pattern = pattern.replace("**", "*");
+    }
+    pattern
+        .contains(['*', '?'])
+        .then(|| Pattern::new(&pattern).ok())?
 }
 
 fn stem(name: &str) -> &str {
