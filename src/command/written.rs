@@ -15,6 +15,9 @@ pub(crate) type Value<'a> = dyn Fn(&str) -> Option<String> + 'a;
 /// Stands in a word for a part that is not known.
 pub(crate) const UNKNOWN: char = '\0';
 
+/// A builtin that runs a text that it puts together, and options of bash that give patterns and paths another meaning.
+const BUILD_NAMES: [&str; 4] = ["eval", "cdspell", "extglob", "nocaseglob"];
+
 /// The words of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
@@ -119,8 +122,9 @@ impl Writer<'_> {
         }
         for word in &simple.words {
             words.push(self.text_of(source, word));
-            if word.bare() == Some("eval") {
-                self.doubt("eval");
+            let text = word.text();
+            if BUILD_NAMES.contains(&&*text) {
+                self.doubt(&text);
             }
         }
         for input in &simple.inputs {

@@ -254,6 +254,8 @@ mod tests {
             ("sh $(x)", Some("$(x)")),
             ("sh `x`", Some("`x`")),
             ("eval x", Some("eval")),
+            ("bash -O extglob -c 'sh !(y)'", Some("extglob")),
+            ("\\e\"va\"l x", Some("eval")),
             ("sh ~user/x", Some("~user/x")),
             ("sh ~+/x", Some("~+/x")),
             ("sh to{o,x}ls/guard", Some("to{o,x}ls/guard")),

@@ -146,3 +146,52 @@ impl ProjectApprovals {
         hooks
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the status of a hook that the last version has approved, with these files.
+    fn status(command: &str, inputs: &[&str]) -> ApprovalStatus {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        std::fs::write(root.join("data.txt"), "1").unwrap();
+        let hook = Hook::new("*", command)
+            .unwrap()
+            .with_inputs(inputs.iter().copied());
+        let approved = Approved {
+            definition: hook.to_json(),
+            digest: digest_of(&hook.behavior()),
+            label: hook.label().to_owned(),
+            source: String::new(),
+            files: Vec::new(),
+            rules: 1,
+            written: None,
+            notes: Vec::new(),
+        };
+        let approvals = ProjectApprovals::new(&root, vec![approved]).with_command("trust it");
+        approvals.admit(hook).1
+    }
+
+    #[test]
+    fn an_approval_of_the_last_version_counts_where_nothing_is_new() {
+        assert_eq!(status("make check", &[]), ApprovalStatus::Approved);
+        for (command, inputs, expected) in [
+            (
+                "sh \"$X\"",
+                &[][..],
+                "it may run files that no approval covers any more (`\"$X\"`): list the files that it runs in its `inputs`; \
+                 review the changes; to approve them: `trust it`",
+            ),
+            (
+                "jq . data.txt",
+                &[],
+                "`data.txt` is newly covered since the hook was approved; if it is data, exclude it: `\"inputs\": [\"!data.txt\"]`",
+            ),
+        ] {
+            let expected = ApprovalStatus::Lost(expected.to_owned());
+            assert_eq!(status(command, inputs), expected, "{command}");
+        }
+        assert_eq!(status("sh \"$X\"", &["x"]), ApprovalStatus::Approved);
+    }
+}
