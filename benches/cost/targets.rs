@@ -172,8 +172,8 @@ pub(crate) fn rows() -> Vec<Row> {
         ),
         counted_ratio(
             "instructions of an event, 1,980 unapproved handlers / none",
+            1.10,
             1.05,
-            1.0,
             |_| counted::instructions_beside_unapproved(Files::Handlers),
         ),
         counted_ratio(
@@ -223,15 +223,15 @@ pub(crate) fn rows() -> Vec<Row> {
         #[cfg(feature = "cli")]
         count(
             "instructions of an unmatched call of forge-hooks",
-            2_800_000.0,
-            2_690_000.0,
+            3_400_000.0,
+            3_230_000.0,
             program::instructions_of_unmatched,
         ),
         #[cfg(feature = "cli")]
         count(
             "instructions of an unmatched call beside 50 conditions",
-            5_800_000.0,
-            5_570_000.0,
+            6_400_000.0,
+            6_100_000.0,
             program::instructions_with_conditions,
         ),
         #[cfg(feature = "cli")]
