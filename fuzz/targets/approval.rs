@@ -26,6 +26,8 @@ fuzz_target!(|command: &str| {
     let Ok(hook) = Hook::new("tool:pre_execute", command) else {
         return;
     };
+    // Without `inputs`, many commands cannot be approved.
+    let hook = hook.with_inputs(["guard.sh"]);
     let approve = || Approval::of(project(), [&hook]).unwrap().hooks;
     let approved = approve();
     assert_eq!(approve(), approved);
