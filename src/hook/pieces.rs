@@ -178,7 +178,7 @@ fn as_text(args: &[String]) -> String {
 
 /// Returns whether a name is a pattern for several.
 pub(crate) fn is_glob(name: &str) -> bool {
-    name.contains(['*', '?', '[']) && !name.starts_with('/')
+    name.contains(['*', '?', '['])
 }
 
 #[cfg(test)]

@@ -73,7 +73,9 @@ impl Command<'_> {
                     self.look_up(&start, &path, is_of_program);
                 }
                 if is_glob(name) {
-                    self.look.matching(&start, name);
+                    if !name.starts_with('/') {
+                        self.look.matching(&start, name);
+                    }
                     for path in self.expand(&start, name) {
                         self.look_up(&start, &path, is_of_program);
                     }
@@ -124,7 +126,8 @@ impl Command<'_> {
 
     /// Returns the paths that a pattern matches in a directory. Where shells differ in a pattern, these are rather too many.
     fn expand(&mut self, start: &Path, pattern: &str) -> Vec<PathBuf> {
-        let mut paths = vec![PathBuf::new()];
+        let first = if pattern.starts_with('/') { "/" } else { "" };
+        let mut paths = vec![PathBuf::from(first)];
         for part in pattern.split('/').filter(|part| !part.is_empty()) {
             let Some(pattern) = simple(part) else {
                 paths.iter_mut().for_each(|path| path.push(part));
