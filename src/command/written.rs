@@ -59,8 +59,8 @@ impl Written {
         for (source, syntax) in &syntaxes {
             writer.add(source, syntax);
         }
-        if let Some(unread) = commands.unread {
-            writer.doubt(unread);
+        if commands.unread.is_some() {
+            writer.doubt(text);
         }
         writer.written
     }

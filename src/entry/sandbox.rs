@@ -12,8 +12,8 @@ use serde::{Serialize, Serializer};
 /// running, with [`FailureKind::NoSandbox`](crate::FailureKind::NoSandbox). See [docs/sandbox.md](crate::docs::sandbox).
 ///
 /// Paths are relative to the hook's working directory, or begin with `~`. A path that does not exist is an error, and so is
-/// a relative one that leads out of the hook's project (without a project: out of its working directory) by `..`. From the
-/// first directory that the user can write, no path has a link. A hook with another path fails.
+/// a relative one that leads out of the hook's project (without a project: out of its working directory) by `..`. No path
+/// has a link, except that of the project's root, the working directory and the home directory. A hook with another path fails.
 ///
 /// ```
 /// use forge_hooks::{Hook, Sandbox};

@@ -12,7 +12,7 @@ use glob::Pattern;
 
 use super::look::{Look, Lookup, Named, Wanted, has_ending};
 use super::tree::{End, Resolved};
-use crate::hook::{Hook, is_glob};
+use crate::hook::{Hook, directory_of_hooks, is_glob};
 use crate::paths::without_parents;
 
 /// The most directories in which the pieces of a command are looked up.
@@ -44,6 +44,26 @@ impl Lookup<'_> {
         command.look.directories_and_inputs();
         command.look.finish()
     }
+}
+
+/// Returns the directories of the hook's project, or its plugin, that hold hooks. All their files count. They need not
+/// exist.
+pub(crate) fn hooks_directories(hook: &Hook, root: &Path) -> Vec<PathBuf> {
+    let base = hook.base_dir().unwrap_or(root);
+    let file = hook
+        .source()
+        .and_then(|source| source.path.strip_prefix(base).ok());
+    let beside = file
+        .and_then(directory_of_hooks)
+        .map(|directory| directory.join("hooks"));
+    // The path of the project may have links, but its root has none.
+    let below = |path: PathBuf| path.strip_prefix(base).map(Path::to_owned).unwrap_or(path);
+    let named = hook
+        .directories(root)
+        .into_iter()
+        .map(|(_, path)| below(path));
+    let of_plugin = named.filter(|path| path != root && !path.as_os_str().is_empty());
+    beside.into_iter().chain(of_plugin).collect()
 }
 
 /// A command whose pieces are looked up.

@@ -11,6 +11,7 @@ mod tree;
 
 pub(crate) use anywhere::{GetVariable, named_anywhere, without_links};
 pub(crate) use content::{Contents, Copies, digest, of_text};
+pub(crate) use files::hooks_directories;
 pub(crate) use look::{Files, Lookup, Named, TOO_MUCH, is_data};
 pub(crate) use scripts::scripts_since;
 pub(crate) use stamp::Settled;

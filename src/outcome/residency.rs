@@ -13,8 +13,8 @@ named! {
         /// The hook's process was started for this event, to replace one that had failed, was old, or was started from other
         /// files.
         Replaced = "replaced",
-        /// The hook's process ran for this event only: it has failed repeatedly, there are too many kept processes, or the
-        /// platform does not support them.
+        /// The hook's process ran for this event only: the kept one has another event, there are 16 of other hooks, its files cannot be
+        /// known, or the platform does not support kept processes.
         OneShot = "one_shot",
     }
 }

@@ -3,8 +3,7 @@
 //! Knows files and directories. Does not know how the kernel enforces the access.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 /// The access of a process, besides a temporary directory of its own. The threads of this program are never confined.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,25 +33,17 @@ pub(crate) struct Reach {
     pub(crate) write: Vec<Place>,
 }
 
-/// A path that is opened by one rule: from the first directory that the user can write, it has no link.
-///
-/// A user who can write a directory can put a link into it, and so choose where a path that another user has written leads.
+/// A path without a link below the directory at which it begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 // This type is not used on systems where no process can be confined.
 #[allow(dead_code)]
 pub(crate) struct Place {
     /// The setting that names the place, for messages.
     pub(crate) name: String,
-    /// The real path of a directory below which the rule begins. For `/`, the rule begins at the first directory that the
-    /// user can write.
+    /// The real path of the directory at which the path begins.
     pub(crate) base: PathBuf,
     /// The path below the base, without `..`.
     pub(crate) below: PathBuf,
-    /// The real path of the project's root, at which the rule also begins: other people may have put links into the project.
-    pub(crate) project: Option<Arc<Path>>,
-    /// The device and the number of the file, if it was opened before: a kept process accesses the file that existed when it
-    /// was started.
-    pub(crate) identity: Option<(u64, u64)>,
 }
 
 /// Error confining a process, which was therefore not started.

@@ -33,10 +33,10 @@ pub(crate) use start::{StartError, StartErrorKind, directory_problem};
 pub(crate) use unix::process_is_gone;
 #[cfg(unix)]
 pub(crate) use unix::{
-    Broken, Exchange, Resident, identity_of, program_of, sandbox_support, start_resident,
+    Broken, Exchange, Resident, check_place, program_of, sandbox_support, start_resident,
 };
 #[cfg(windows)]
-pub(crate) use windows::{command_interpreter, identity_of, sandbox_support};
+pub(crate) use windows::{check_place, command_interpreter, sandbox_support};
 
 /// The time that [`run`] waits for the rest of the output of a process that has ended, if another process still holds the
 /// output open. Also the time that it waits for a killed process to be gone.

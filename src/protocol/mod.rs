@@ -38,5 +38,6 @@ pub(crate) use exchange::{Exit, Launch, ProtocolMismatch};
 pub(crate) use interface::Protocol;
 pub(crate) use keys::is_typo;
 pub(crate) use may::{limit, word_for, words_of};
+pub(crate) use names::is_of_every_event;
 pub(crate) use native::Native;
 pub(crate) use resident::check_answer;

@@ -13,6 +13,9 @@ use crate::profile::{AppProfile, COMMON_PREFIX};
 /// The variables of every event.
 const OF_EVENT: [&str; 4] = ["EVENT", "TIMESTAMP", "SESSION_ID", "TOOL_NAME"];
 
+/// The variables of every event of a tool.
+const OF_TOOLS: [&str; 2] = ["TOOL_ARGS", "TOOL_RESULT"];
+
 /// The further names that the engine sets or reads. Data can set neither these names nor those of an event.
 const OF_ENGINE: [&str; 7] = [
     "WORKING_DIR",
@@ -103,6 +106,17 @@ pub(super) fn can_be_of_event(name: &str, profile: &AppProfile) -> bool {
     let is_short = SHORT_NAMES.iter().any(|(short, _)| *short == name);
     let mut prefixes = prefixed(profile, "");
     is_short && profile.short_names() || prefixes.any(|prefix| name.starts_with(&prefix))
+}
+
+/// Returns whether this variable has a part of the event in every host that sets it.
+pub(crate) fn is_of_every_event(name: &str) -> bool {
+    let is_one = |known: &&str| {
+        let prefix = name.strip_suffix(known);
+        prefix.is_some_and(|prefix| prefix.ends_with('_'))
+    };
+    let of_common = name.strip_prefix(COMMON_PREFIX);
+    of_common.is_some_and(|rest| rest.starts_with('_'))
+        || OF_EVENT.iter().chain(&OF_TOOLS).any(is_one)
 }
 
 /// Returns this name with each prefix of a hook's variables: the one that every host has, then the profile's own. Because of

@@ -24,8 +24,7 @@ pub(super) enum Admitted {
     Answer(Box<HookOutput>),
 }
 
-/// Checks whether a hook may start: right before each start, and once more for a kept process whose event has waited for its
-/// turn. `naming` knows the hooks above this host, `working_dir` is the executor's, and `bases` are the directories at which
+/// Checks whether a hook may start: right before each start, and before each event of a kept process. `naming` knows the hooks above this host, `working_dir` is the executor's, and `bases` are the directories at which
 /// sandboxes begin. The approval comes first: no failure policy ignores a lost one.
 ///
 /// # Errors

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::ending::Ran;
-use crate::entry::Failure;
 use crate::hook::Hook;
 use crate::process::Spec;
 
@@ -15,13 +14,7 @@ impl Residents {
         Self
     }
 
-    pub(super) fn exchange(
-        &self,
-        _: &Hook,
-        _: &Spec<'_>,
-        _id: &str,
-        _admit: &dyn Fn() -> Result<(), Failure>,
-    ) -> Option<Ran> {
+    pub(super) fn exchange(&self, _: &Hook, _: &Spec<'_>, _id: &str) -> Option<Ran> {
         None
     }
 

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
@@ -277,17 +277,11 @@ impl Runner {
     }
 
     /// Sends the event to the hook's kept process, or to a new process if none can be kept.
-    fn run_resident(&self, hook: &Hook, mut spec: Spec<'_>, id: &str) -> Ran {
-        let begun = Instant::now();
-        let admit = || self.admit(hook).map(drop);
-        if let Some(ran) = self.residents.exchange(hook, &spec, id, &admit) {
+    fn run_resident(&self, hook: &Hook, spec: Spec<'_>, id: &str) -> Ran {
+        if let Some(ran) = self.residents.exchange(hook, &spec, id) {
             return ran;
         }
-        // The event may have been cancelled while it waited for its turn.
-        let waited = begun.elapsed();
-        spec.timeout = spec.timeout.saturating_sub(waited);
-        let mut finished = process::run(&spec);
-        finished.duration += waited;
+        let finished = process::run(&spec);
         let answer = finished.stdout.bytes();
         let failure = match &finished.end {
             end @ (process::End::Exited(0..126) | process::End::Signaled(_)) => {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::entry::{Failure, FailureKind, Sandbox};
 use crate::hook::Hook;
-use crate::process::{Confinement, Place, Reach, directory_problem, identity_of};
+use crate::process::{Confinement, Place, Reach, check_place, directory_problem};
 
 /// The directories, not chosen by a hook, at which paths of sandboxes begin, and the confinement of all hooks.
 #[derive(Debug)]
@@ -163,8 +163,7 @@ impl Paths<'_> {
         Ok(place)
     }
 
-    /// Returns the place of a whole path: below the project's root or, without a link from the first directory that the user
-    /// can write, below `/`.
+    /// Returns the place of a whole path: below the project's root, else below `/`.
     fn below(&self, whole: &Path, name: String) -> Place {
         let whole = without_dots(whole);
         let (configured, real) = &self.project;
@@ -184,8 +183,6 @@ impl Paths<'_> {
             name,
             base: base.to_owned(),
             below: below.to_owned(),
-            project: Some(Arc::clone(&self.project.1)),
-            identity: None,
         }
     }
 }
@@ -194,9 +191,9 @@ fn is_root(component: &Component<'_>) -> bool {
     matches!(component, Component::RootDir | Component::Prefix(_))
 }
 
-/// Checks that the place can be opened, and records its device and number.
-fn opened(mut place: Place) -> Result<Place, String> {
-    place.identity = identity_of(&place).map_err(|refused| refused.to_string())?;
+/// Checks that the place can be opened.
+fn opened(place: Place) -> Result<Place, String> {
+    check_place(&place).map_err(|refused| refused.to_string())?;
     Ok(place)
 }
 

@@ -6,15 +6,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::hook::{Hook, Pieces, UNKNOWN, directory_of_hooks};
-use crate::named::{self, Copies, Lookup, Named};
+use crate::hook::{Hook, Pieces, UNKNOWN};
+use crate::named::{self, Copies, Lookup, Named, hooks_directories};
+use crate::protocol::is_of_every_event;
 
 /// The version of the rules by which files are covered, which changes with them: 0 before it was stored. Because of it,
 /// messages say that a file "is newly covered", not that it "has appeared".
 pub(super) const RULES: u32 = 2;
-
-/// The prefix of the variables that have parts of the event.
-const OF_EVENT: &str = "FORGE_";
 
 /// A project, and the known facts about its files.
 #[derive(Debug)]
@@ -107,25 +105,6 @@ fn pieces_of(hook: &Hook, root: &Path) -> Pieces {
     })
 }
 
-/// Returns the directories of the hook's project, or its plugin, that hold hooks. They need not exist.
-fn hooks_directories(hook: &Hook, root: &Path) -> Vec<PathBuf> {
-    let base = hook.base_dir().unwrap_or(root);
-    let file = hook
-        .source()
-        .and_then(|source| source.path.strip_prefix(base).ok());
-    let beside = file
-        .and_then(directory_of_hooks)
-        .map(|directory| directory.join("hooks"));
-    // The path of the project may have links, but its root has none.
-    let below = |path: PathBuf| path.strip_prefix(base).map(Path::to_owned).unwrap_or(path);
-    let named = hook
-        .directories(root)
-        .into_iter()
-        .map(|(_, path)| below(path));
-    let of_plugin = named.filter(|path| path != root && !path.as_os_str().is_empty());
-    beside.into_iter().chain(of_plugin).collect()
-}
-
 /// Returns the value of a variable that is set for the hook: a directory, or `UNKNOWN` for a part of the event.
 fn value_of_variable(name: &str, hook: &Hook, root: &Path, working_dir: &Path) -> Option<String> {
     if name == "PWD" {
@@ -141,7 +120,7 @@ fn value_of_variable(name: &str, hook: &Hook, root: &Path, working_dir: &Path) -
     if name.ends_with("_WORKING_DIR") && hook.protocol().is_none() {
         return working_dir.to_str().map(str::to_owned);
     }
-    if name.starts_with(OF_EVENT) && hook.protocol().is_none() {
+    if is_of_every_event(name) && hook.protocol().is_none() {
         return Some(UNKNOWN.into());
     }
     let mut named = hook.directories(root).into_iter();

@@ -58,7 +58,7 @@ use super::{Cancel, Captured, End, Finished, LINGER, Spec, StartError, Stop};
 
 #[cfg(test)]
 pub(crate) use self::child::process_is_gone;
-pub(crate) use self::confined::{identity_of, support as sandbox_support};
+pub(crate) use self::confined::{check_place, support as sandbox_support};
 pub(crate) use self::program::program_of;
 pub(crate) use self::resident::{Broken, Exchange, Resident};
 

@@ -5,12 +5,12 @@
 //! ```text
 //! cold ── started for an event ──> busy ── answered ──> idle ── next event ──> busy
 //!                                   │                     │
-//!                                   │                     └── idle too long, too old, too many, reloaded
+//!                                   │                     └── idle too long, too old, reloaded
 //!                                   │                           └── input closed, 250 ms, TERM, 250 ms, KILL ──> gone
 //!                                   └── anything else: KILL ──────────────────────────────────────────────────> gone
 //! ```
 //!
-//! The process belongs to the thread that has the value, or to the slot, so that it never has two owners.
+//! The process belongs to the thread that has the value, or to its cell, so that it never has two owners.
 
 use std::io::{self, PipeWriter};
 use std::os::fd::{AsFd, OwnedFd};

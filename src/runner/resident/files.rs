@@ -6,14 +6,14 @@
 use std::path::Path;
 
 use crate::hook::{Hook, Pieces};
-use crate::named::{Lookup, Stamps};
+use crate::named::{Lookup, Stamps, hooks_directories};
 use crate::process::{Spec, program_of};
 
 /// The most files from which a process is kept: all of them are checked before each event.
 const MOST: usize = 1000;
 
 /// Returns the stamps of the program, of each word of the command that could be a file, of the files that its interpreters
-/// run, and of the hook's `inputs`. None if the files cannot be determined, or if there are too many.
+/// run, of the hooks directory of the hook's project, and of the hook's `inputs`. None if the files cannot be determined, or if there are too many.
 pub(super) fn stamps_of(hook: &Hook, spec: &Spec<'_>) -> Option<Stamps> {
     let pieces = Pieces::of(hook, &|name| {
         let own = hook.env().get(name).cloned();
@@ -30,13 +30,15 @@ pub(super) fn stamps_of(hook: &Hook, spec: &Spec<'_>) -> Option<Stamps> {
     let mut places = vec![named_base.to_owned()];
     places.extend(program_of(&spec.program, spec));
     places.extend(programs);
+    let project = hook.base_dir().into_iter();
+    let of_project = project.flat_map(|project| hooks_directories(hook, project));
     let lookup = Lookup {
         root: Path::new("/"),
         base: base.strip_prefix("/").ok()?,
         working_dir: spec.working_dir,
         pieces: &pieces,
         places,
-        directories: Vec::new(),
+        directories: of_project.map(|path| base.join(path)).collect(),
         notices_new: false,
         is_skipped: &|_| false,
         digest: None,

@@ -1,19 +1,18 @@
 //! Hooks with a kept process: the process for an event, the checks whether it can still be used, and the reasons to run a
 //! hook without one.
 //!
-//! A process handles one event at a time; an event waits for it no longer than the hook's timeout. Nothing is tried twice:
-//! an event that has reached a process is never sent to another one. Knows slots (`slots.rs`) and processes. Does not know
-//! how a line is sent.
+//! A process handles one event at a time: an event that finds it busy gets a process of its own. Nothing is tried twice: an event that
+//! has reached a process is never sent to another one. Knows cells (`cells.rs`) and processes. Does not know how a line is sent.
 
+mod cells;
 mod files;
-mod slots;
 
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use self::cells::{Cells, Kept, Turn};
 use self::files::stamps_of;
-use self::slots::{Kept, Slots, Turn};
 use super::ending::{Ran, without_answer};
 use crate::entry::Failure;
 use crate::hook::Hook;
@@ -40,7 +39,7 @@ const LONGEST_IDLE: Duration = Duration::from_secs(60);
 /// The kept processes of an executor's hooks. Dropping this value ends them, without waiting for their end.
 #[derive(Debug)]
 pub(crate) struct Residents {
-    slots: Slots,
+    cells: Cells,
     /// Each thread that ends processes has a copy.
     ending: Arc<()>,
     /// The process id of the host. A forked copy of the host must use none of the processes.
@@ -50,78 +49,63 @@ pub(crate) struct Residents {
 impl Residents {
     pub(crate) fn new() -> Self {
         Self {
-            slots: Slots::new(),
+            cells: Cells::new(),
             ending: Arc::default(),
             host: std::process::id(),
         }
     }
 
     /// Sends the event in `spec.stdin` to the hook's process. Returns none if the hook must run for this event alone.
-    pub(super) fn exchange(
-        &self,
-        hook: &Hook,
-        spec: &Spec<'_>,
-        id: &str,
-        admit: &dyn Fn() -> Result<(), Failure>,
-    ) -> Option<Ran> {
+    pub(super) fn exchange(&self, hook: &Hook, spec: &Spec<'_>, id: &str) -> Option<Ran> {
         let started = Instant::now();
-        let deadline = started + spec.timeout;
         if self.is_forked() {
             return None;
         }
-        let turn = match Turn::wait(self.slots.of(hook, spec)?, spec, deadline) {
-            Ok(turn) => turn,
-            Err(end) => return Some(never_sent(end, started)),
-        };
-        // The approval may have been lost while the event waited.
-        if let Err(failure) = admit() {
-            self.end_of(&[hook.fingerprint()]);
-            return Some(Ran {
-                failure: Some(failure),
-                ..never_sent(NO_EXIT, started)
-            });
-        }
-        Some(match self.process(&turn, hook, spec, deadline)? {
+        let mut turn = self.cells.take(hook, spec)?;
+        Some(match self.process(&mut turn, hook, spec, started)? {
             Ok((kept, how)) => Ran {
                 residency: Some(how),
-                ..self.send(&turn, kept, spec, id, started)
+                ..self.send(turn, kept, spec, id, started)
             },
-            Err(error) => never_sent(End::NotStarted(error), started),
+            Err(error) => Ran::new(Finished::without_process(End::NotStarted(error), started)),
         })
     }
 
-    /// Returns the process for this event, and whether it was kept or started. None if no more processes can be kept.
+    /// Returns the process for this event, and whether it was kept or started. None if no process of this hook can be kept.
     fn process(
         &self,
-        turn: &Turn,
+        turn: &mut Turn<'_>,
         hook: &Hook,
         spec: &Spec<'_>,
-        deadline: Instant,
+        started: Instant,
     ) -> Option<Result<(Kept, Residency), StartError>> {
-        let mut how = Residency::Started;
-        if let Some(kept) = turn.take_idle() {
+        if let Some(kept) = turn.idle.take() {
             if !kept.process.has_ended() && kept.files.are_same() {
                 return Some(Ok((kept, Residency::Kept)));
             }
             self.end(vec![kept.process]);
-            how = Residency::Replaced;
+            turn.replaces = true;
         }
+        // A file that changes while the process starts has another stamp at the next event.
         let files = stamps_of(hook, spec)?;
-        self.end(self.slots.take_place(turn)?);
-        if turn.replaces() {
-            how = Residency::Replaced;
-        }
-        let started = start_resident(spec, deadline).map(|process| Kept {
+        let process = start_resident(spec, started + spec.timeout);
+        let how = if turn.replaces {
+            Residency::Replaced
+        } else {
+            Residency::Started
+        };
+        let since = Instant::now();
+        let kept = process.map(|process| Kept {
             process,
             files,
-            since: Instant::now(),
+            since,
         });
-        Some(started.map(|kept| (kept, how)))
+        Some(kept.map(|kept| (kept, how)))
     }
 
     fn send(
         &self,
-        turn: &Turn,
+        turn: Turn<'_>,
         mut kept: Kept,
         spec: &Spec<'_>,
         id: &str,
@@ -166,32 +150,29 @@ impl Residents {
         }
     }
 
-    fn hand_back(&self, turn: &Turn, kept: Kept) {
+    fn hand_back(&self, turn: Turn<'_>, kept: Kept) {
         let is_old = kept.process.events() >= MOST_EVENTS || kept.process.age() >= OLDEST;
-        let unwanted = if is_old {
-            Some(kept)
-        } else {
-            self.slots.keep(turn, kept)
-        };
+        let unwanted = if is_old { Some(kept) } else { turn.keep(kept) };
         self.end(unwanted.into_iter().map(|kept| kept.process).collect());
     }
 
     /// Ends the processes that have been idle for too long, and reaps those that have ended by themselves.
     pub(super) fn end_idle(&self) {
         self.end(
-            self.slots
-                .take_idle(|kept| kept.since.elapsed() >= LONGEST_IDLE || kept.process.has_ended()),
+            self.cells.remove_idle(|kept| {
+                kept.since.elapsed() >= LONGEST_IDLE || kept.process.has_ended()
+            }),
         );
     }
 
     /// Ends the processes of these hooks, given by their fingerprints. A busy process ends after its answer.
     pub(crate) fn end_of(&self, hooks: &[u64]) {
-        self.end(self.slots.remove(hooks));
+        self.end(self.cells.remove_of(hooks));
     }
 
     /// Ends all idle processes. From now on hooks run for one event each.
     pub(crate) fn close(&self) {
-        self.end(self.slots.close());
+        self.end(self.cells.close());
     }
 
     /// Ends processes on a thread of their own, since that takes up to half a second.
@@ -230,11 +211,6 @@ impl Drop for Residents {
     fn drop(&mut self) {
         self.close();
     }
-}
-
-/// Returns the end of a run whose event has not reached a process.
-fn never_sent(end: End, started: Instant) -> Ran {
-    Ran::new(Finished::without_process(end, started))
 }
 
 fn invalid(why: impl Into<String>) -> Failure {
@@ -285,7 +261,7 @@ mod tests {
             cancel: None,
             confinement: None,
         };
-        residents.exchange(hook, &spec, "a", &|| Ok(()))
+        residents.exchange(hook, &spec, "a")
     }
 
     #[test]
@@ -294,11 +270,11 @@ mod tests {
         let hook = Hook::program("*", ["/bin/cat"]).unwrap();
         let first = fire(&residents, &hook).unwrap();
         assert_eq!(first.residency, Some(Residency::Started));
-        residents.slots.grow_old(LONGEST_IDLE / 2);
+        residents.cells.grow_old(LONGEST_IDLE / 2);
         residents.end_idle();
         let second = fire(&residents, &hook).unwrap();
         assert_eq!(second.residency, Some(Residency::Kept));
-        residents.slots.grow_old(LONGEST_IDLE);
+        residents.cells.grow_old(LONGEST_IDLE);
         residents.end_idle();
         let third = fire(&residents, &hook).unwrap();
         assert_eq!(third.residency, Some(Residency::Started));

@@ -1,6 +1,6 @@
 //! Failures of kept processes: each blocks, and ends the process.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use forge_hooks::outcome::Residency;
 use forge_hooks::{FailureKind, FailurePolicy, Hook, HookEvent, HookResult};
@@ -103,44 +103,23 @@ fn a_deadline_ends_the_process() {
     });
 }
 
-/// The wait for its turn counts for an event's deadline too.
+/// The other event gets a process of its own.
 #[test]
-fn a_busy_process_is_waited_for_until_the_deadline() {
+fn an_event_does_not_wait_for_a_busy_process() {
     let world = World::new();
-    let hook = then(&world, ": >reached; sleep 60");
-    // A process that gets its turn in the last moment does not answer either.
-    let program = std::fs::read_to_string(world.path("hook.sh")).unwrap();
-    let program = format!("if [ -e reached ]; then sleep 60; fi\n{program}");
-    world.write("hook.sh", &program);
-    world.add(hook.with_timeout(SECOND));
-    eventually("a process answers", || fire(&world).success());
-    let busy = world.submit(blocking_event());
-    world.await_file("reached");
-    let result = fire(&world);
-    assert_failed(&result, FailureKind::TimedOut, "timed out");
-    assert!(!busy.wait().allowed());
-    std::fs::remove_file(world.path("reached")).unwrap();
-    eventually("a new process answers", || fire(&world).success());
-}
-
-/// The time for which an event has waited is no longer there for a process of its own.
-#[test]
-fn an_event_that_has_waited_runs_for_the_rest_of_its_time() {
-    let loses_its_place = || {
-        let world = World::new();
-        let slow = SHELL.replace("do answer;", "do : >reached; sleep 0.6; answer;");
-        world.add(shell(&world, &slow).with_timeout(SECOND));
-        let first = world.submit(blocking_event());
-        world.await_file("reached");
-        let second = world.submit(blocking_event());
-        std::thread::sleep(SECOND / 10);
-        // No process of this hook is kept from now on.
-        world.registry().clear();
-        drop(first.wait());
-        second.wait().into_results().remove(0)
-    };
-    // On a slow machine, the second event may not have begun to wait.
-    eventually("it times out", || loses_its_place().timed_out());
+    let program = SHELL.replace(
+        "do answer",
+        "do if test -e first; then answer; continue; fi; : >first; until test -e go; do sleep 0.01; done; answer",
+    );
+    world.add(shell(&world, &program).with_timeout(PATIENCE));
+    let first = world.submit(blocking_event());
+    world.await_file("first");
+    let second = fires(&world, Residency::OneShot);
+    assert!(second.success() && !world.path("go").exists());
+    world.write("go", "");
+    let first = first.wait().into_results().remove(0);
+    assert_kept(&first, Residency::Started);
+    assert_eq!(fires(&world, Residency::Kept).pid(), first.pid());
 }
 
 #[test]
@@ -282,47 +261,6 @@ fn an_answer_counts_if_the_process_ends() {
         eventually("the one before is reaped", is_reaped);
         before = result.pid();
     }
-}
-
-/// A later event does not overtake an earlier one.
-#[test]
-fn turns_are_taken_in_order() {
-    let world = World::new();
-    let program = SHELL.replace("do answer", "do sleep 0.01; answer");
-    let hook = shell(&world, &program).with_timeout(20 * SECOND);
-    world.add(hook);
-    assert_kept(&fire(&world), Residency::Started);
-    let begun = Instant::now();
-    let longest = std::thread::scope(|scope| {
-        let turns = || (0..6).map(|_| fire(&world).duration()).max().unwrap();
-        let threads = [(); 8].map(|()| scope.spawn(turns));
-        let times = threads.into_iter().map(|thread| thread.join().unwrap());
-        times.max().unwrap()
-    });
-    // In order, it waits for eight of the forty-eight turns; out of order, for nearly all.
-    let total = begun.elapsed();
-    assert!(longest < total * 3 / 4, "{longest:?} of {total:?}");
-}
-
-/// It waits for its turn, and then gets another process: all of that is one timeout.
-#[test]
-fn what_waits_and_gets_another_process_has_one_timeout() {
-    let world = World::new();
-    let program = "read -r event
-        test -e reached && exec sleep 60; : >reached; sleep 2; exit 1";
-    world.add(shell(&world, program).with_timeout(4 * SECOND));
-    let first = world.submit(blocking_event());
-    world.await_file("reached");
-    let waits = world.submit(blocking_event());
-    let outcome = waits.wait();
-    let result = &outcome.results()[0];
-    assert_eq!(
-        first.wait().results()[0].failure(),
-        Some(FailureKind::NoAnswer)
-    );
-    assert_eq!(result.residency(), Some(Residency::Replaced));
-    assert_failed(result, FailureKind::TimedOut, "timed out");
-    assert!(result.duration() < 6 * SECOND, "{result:?}");
 }
 
 /// A model chooses how large the output of a tool is, and must not silence an audit with it.

@@ -282,18 +282,18 @@ fn no_more_than_sixteen_are_kept() {
         let hook = shell(&world, SHELL).with_name(format!("{number}"));
         world.add(hook);
     }
-    let first = world.fire(&blocking_event());
-    let started =
-        |result: &HookResult| result.success() && result.residency() == Some(Residency::Started);
-    assert!(first.iter().all(started), "{first:?}");
-    let gone = || {
-        first
-            .iter()
-            .map(|result| is_gone(result.pid()))
-            .collect::<Vec<_>>()
-    };
-    let oldest: Vec<_> = (0..18).map(|number| number < 2).collect();
-    eventually("the oldest two have ended", || gone() == oldest);
+    for later in [Residency::Started, Residency::Kept] {
+        let results = world.fire(&blocking_event());
+        let how: Vec<_> = results.iter().map(HookResult::residency).collect();
+        let kept = how[..16].iter().all(|how| *how == Some(later));
+        let others = how[16..].iter().all(|how| *how == Some(Residency::OneShot));
+        assert!(kept && others, "{results:?}");
+        assert!(results.iter().all(HookResult::success), "{results:?}");
+    }
+    // A place is free again.
+    world.registry().unregister("*");
+    world.add(shell(&world, SHELL).with_name("another"));
+    fires(&world, Residency::Started);
 }
 
 #[test]
@@ -354,21 +354,20 @@ fn a_lost_approval_ends_the_process() {
     assert_ne!(approved.pid(), first.pid());
 }
 
-/// The script that would run is another one than was approved when it began to wait.
+/// A process that was started while the library was another one would be kept after the library is back: its content is then the one
+/// that was approved.
 #[test]
-fn approval_is_checked_when_its_turn_comes() {
-    let project = guarded(&waiting().replace("answer;", "exit;"));
-    std::thread::scope(|scope| {
-        let first = scope.spawn(|| fire(&project.world));
-        project.world.await_file("project/busy");
-        let second = scope.spawn(|| fire(&project.world));
-        std::thread::sleep(Duration::from_millis(50));
-        project.world.write("project/guard.sh", SHELL);
-        project.world.write("project/go", "");
-        assert!(!first.join().unwrap().should_continue());
-        let failure = second.join().unwrap().failure();
-        assert_eq!(failure, Some(FailureKind::ApprovalLost));
-    });
+fn a_library_that_was_replaced_and_put_back_ends_the_process() {
+    let project = guarded(&format!(". .src/forge/hooks/lib.sh\n{SHELL}"));
+    let world = &project.world;
+    world.write("project/.src/forge/hooks/lib.sh", "rules=strict\n");
+    project.approve();
+    assert!(project.load().is_ok());
+    fires(world, Residency::Started);
+    fires(world, Residency::Kept);
+    world.write("project/.src/forge/hooks/lib.sh", "rules=strict\n");
+    fires(world, Residency::Replaced);
+    fires(world, Residency::Kept);
 }
 
 /// The same entry in two projects, for one executor: each process answers for its own.

@@ -61,42 +61,6 @@ fn every_start_is_confined() {
     assert!(!world.path("outside").exists());
 }
 
-/// Its process was confined to the directory that was there before.
-#[test]
-fn a_kept_process_is_started_again_if_its_place_is_another_one() {
-    if !is_possible() {
-        return;
-    }
-    let world = World::new();
-    world.write("kept.sh", &KEPT.replace(">outside", ">place/file"));
-    let hook = Hook::program("*", ["sh", "kept.sh"]).unwrap();
-    let sandbox = Sandbox::new().writing(["place"]);
-    world.add(
-        hook.with_resident()
-            .with_may([May::AddContext])
-            .with_sandbox(sandbox),
-    );
-    let place = world.path("place");
-    for (replaces, residency) in [
-        (true, Residency::Started),
-        (false, Residency::Kept),
-        (true, Residency::Started),
-    ] {
-        if replaces {
-            // The first one stays, so that the next one is another.
-            let _ = std::fs::rename(&place, world.path("before"));
-            std::fs::create_dir(&place).unwrap();
-        }
-        let result = world.fire(&blocking_event()).remove(0);
-        assert_eq!(result.residency(), Some(residency), "{result:?}");
-        let context = result
-            .output()
-            .and_then(|output| output.additional_context.clone());
-        assert!(context.unwrap().starts_with("outside "), "{result:?}");
-        std::fs::remove_file(place.join("file")).unwrap();
-    }
-}
-
 #[test]
 fn a_kept_process_is_confined_as_its_hook_is() {
     if !is_possible() {

@@ -10,7 +10,7 @@ mod filter;
 mod places;
 mod ruleset;
 
-pub(crate) use places::identity_of;
+pub(crate) use places::check_place;
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_long, c_void};

@@ -1,13 +1,17 @@
 //! The operations on files that a confined process may perform, as rules of Landlock.
 //!
-//! <https://docs.kernel.org/userspace-api/landlock.html> Three system calls and one table of rights: a crate for them would
-//! bring five.
+//! <https://docs.kernel.org/userspace-api/landlock.html> Each right is required: where the kernel does not know one, there is no sandbox.
 
+use std::error::Error;
 use std::ffi::c_long;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::LazyLock;
 
+use landlock::{
+    ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
+};
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
 use rustix::io::Errno;
 
@@ -17,28 +21,8 @@ use crate::process::{Place, Reach, Refused};
 /// The version without which there is no sandbox (Linux 6.2): it is the first that can restrict truncation.
 const NEEDED: c_long = 3;
 
-// Rights, as in `linux/landlock.h`.
-const EXECUTE: u64 = 1;
-const WRITE_FILE: u64 = 1 << 1;
-const READ_FILE: u64 = 1 << 2;
-const READ_DIR: u64 = 1 << 3;
-const MAKE_CHAR: u64 = 1 << 6;
-const MAKE_BLOCK: u64 = 1 << 11;
-const TRUNCATE: u64 = 1 << 14;
-/// All rights up to that of truncation.
-const ALL: u64 = (1 << 15) - 1;
-const READ: u64 = EXECUTE | READ_FILE | READ_DIR;
-/// All rights except the one to create devices, which would let a process write to them.
-const WRITE: u64 = ALL & !READ & !MAKE_CHAR & !MAKE_BLOCK;
-/// The right to make requests of devices, which exists since version 5 (Linux 6.10).
-const IOCTL_DEV: u64 = 1 << 15;
-const OF_FILES: u64 = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV;
-
-/// Abstract sockets and signals of other processes, since version 6 (Linux 6.12).
-const SCOPES: u64 = 3;
-
+/// The flag of the call that returns the version.
 const VERSION: c_long = 1;
-const PATH_BENEATH: c_long = 1;
 
 /// The places that programs need to run, in a sandbox whose `read` lists the readable places.
 const SYSTEM: [&str; 18] = [
@@ -70,21 +54,6 @@ const DEVICES: [&str; 5] = [
     "/dev/random",
     "/dev/urandom",
 ];
-
-/// `struct landlock_ruleset_attr`. An older kernel accepts fields that it does not know if they are zero.
-#[repr(C)]
-struct Attributes {
-    files: u64,
-    network: u64,
-    scopes: u64,
-}
-
-/// `struct landlock_path_beneath_attr`.
-#[repr(C, packed)]
-struct Beneath {
-    rights: u64,
-    place: i32,
-}
 
 /// The variable that caps the version that is used, to test older kernels. A release build does not read it. A version that
 /// is too old is refused, so the cap cannot remove a restriction that every sandbox has.
@@ -123,48 +92,79 @@ fn why_there_is_none(error: &io::Error) -> String {
     }
 }
 
+/// Returns the rights that a version can restrict: since version 5 (Linux 6.10) requests of devices, since version 6 (Linux 6.12) abstract
+/// sockets and signals of other processes.
+fn abi(version: c_long) -> ABI {
+    match version {
+        ..=3 => ABI::V3,
+        4 => ABI::V4,
+        5 => ABI::V5,
+        6.. => ABI::V6,
+    }
+}
+
+/// A place that was opened, with the rights on it. None if the place is missing.
+type Allowed = io::Result<Option<(OwnedFd, BitFlags<AccessFs>)>>;
+
 /// Returns the rules of a layer, as the descriptor that the kernel gives for them.
 pub(super) fn ruleset(layer: &Reach, temporary: &OwnedFd) -> io::Result<OwnedFd> {
     let version = version().map_err(|why| io::Error::other(Refused::Here(why)))?;
-    let ioctl = if version >= 5 { IOCTL_DEV } else { 0 };
-    let attributes = Attributes {
-        files: ALL | ioctl,
-        network: 0,
-        scopes: if version >= 6 { SCOPES } else { 0 },
-    };
-    let size = size_of::<Attributes>();
-    let call = libc::SYS_landlock_create_ruleset;
-    // SAFETY: the kernel reads the structure, which has the size that is passed.
-    let created = unsafe { libc::syscall(call, &raw const attributes, size, 0) };
-    let created = i32::try_from(created)
-        .ok()
-        .filter(|descriptor| *descriptor >= 0);
-    let created = created.ok_or_else(|| refused("its rules"))?;
-    // SAFETY: the kernel has just created the descriptor, and nothing else has it.
-    let rules = unsafe { OwnedFd::from_raw_fd(created) };
+    let abi = abi(version);
+    let read = AccessFs::from_read(abi);
+    // Who can create a device can write to it, and requests are for devices.
+    let write = read | AccessFs::from_write(ABI::V3) & !(AccessFs::MakeChar | AccessFs::MakeBlock);
+    let device = AccessFs::from_file(abi) & !AccessFs::Execute;
 
-    let usual = |place: &str, rights| match open_as_usual(place)? {
-        Some(opened) => allow(&rules, &opened, rights),
-        None => Ok(()),
+    let usual = |place: &str, rights| -> Allowed {
+        Ok(open_as_usual(place)?.map(|opened| (opened, rights)))
     };
-    for device in DEVICES {
-        usual(device, READ_FILE | WRITE_FILE | TRUNCATE | ioctl)?;
-    }
-    let chosen = |place: &Place, rights| allow(&rules, &places::open(place)?, rights);
-    match &layer.read {
-        None => usual("/", READ)?,
-        Some(places) => {
-            SYSTEM.iter().try_for_each(|place| usual(place, READ))?;
-            places.iter().try_for_each(|place| chosen(place, READ))?;
+    let chosen = |place: &Place, rights| -> Allowed { Ok(Some((places::open(place)?, rights))) };
+    let system: &[&str] = if layer.read.is_some() {
+        &SYSTEM
+    } else {
+        &["/"]
+    };
+    let devices = DEVICES.iter().map(|place| usual(place, device));
+    let system = system.iter().map(|place| usual(place, read));
+    let to_read = layer.read.iter().flatten().map(|place| chosen(place, read));
+    let to_write = layer.write.iter().map(|place| chosen(place, write));
+    let all = devices.chain(system).chain(to_read).chain(to_write);
+    let mut rules = empty(abi).map_err(refused)?;
+    for allowed in all {
+        if let Some((opened, rights)) = allowed? {
+            rules = allow(rules, &opened, rights)?;
         }
     }
-    let write = READ | WRITE;
-    layer
-        .write
-        .iter()
-        .try_for_each(|place| chosen(place, write))?;
-    allow(&rules, temporary, write)?;
-    Ok(rules)
+    let made = Option::<OwnedFd>::from(allow(rules, temporary, write)?);
+    made.ok_or_else(|| io::Error::other(Refused::Here("the kernel has no Landlock".to_owned())))
+}
+
+/// Creates rules that allow nothing.
+fn empty(abi: ABI) -> Result<RulesetCreated, RulesetError> {
+    let required = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    let mut rules = required.handle_access(AccessFs::from_all(abi))?;
+    if abi >= ABI::V6 {
+        rules = rules.scope(Scope::from_all(abi))?;
+    }
+    rules.create()
+}
+
+/// Adds the rights on a place and its content. A file has only some of them.
+fn allow(
+    rules: RulesetCreated,
+    opened: &OwnedFd,
+    rights: BitFlags<AccessFs>,
+) -> io::Result<RulesetCreated> {
+    let is_directory = FileType::from_raw_mode(fstat(opened)?.st_mode).is_dir();
+    let of_files = AccessFs::from_file(ABI::V6);
+    let rights = if is_directory {
+        rights
+    } else {
+        rights & of_files
+    };
+    rules
+        .add_rule(PathBeneath::new(opened, rights))
+        .map_err(refused)
 }
 
 /// Opens a place of the system, which may be a link. Returns None if it does not exist or the user may not access it.
@@ -185,27 +185,17 @@ fn unless_short(error: Errno, what: String) -> io::Error {
     io::Error::other(Refused::Here(format!("{what}: {}", io::Error::from(error))))
 }
 
-/// Adds the rights on a place and its content.
-fn allow(rules: &OwnedFd, opened: &OwnedFd, rights: u64) -> io::Result<()> {
-    let is_of_files = rights & !OF_FILES == 0;
-    let is_whole = is_of_files || FileType::from_raw_mode(fstat(opened)?.st_mode).is_dir();
-    let beneath = Beneath {
-        rights: if is_whole { rights } else { rights & OF_FILES },
-        place: opened.as_raw_fd(),
-    };
-    let call = libc::SYS_landlock_add_rule;
-    // SAFETY: the kernel reads the structure, whose form belongs to this kind of rule, and the descriptor in it is open.
-    let added =
-        unsafe { libc::syscall(call, rules.as_raw_fd(), PATH_BENEATH, &raw const beneath, 0) };
-    match added {
-        0 => Ok(()),
-        _ => Err(refused("a rule")),
+/// Returns the error of a call of Landlock that failed.
+fn refused(error: RulesetError) -> io::Error {
+    let mut cause: &dyn Error = &error;
+    while let Some(source) = cause.source() {
+        cause = source;
     }
-}
-
-/// Returns the error of the last call of Landlock.
-fn refused(what: &str) -> io::Error {
-    let error = io::Error::last_os_error();
-    let error = Errno::from_io_error(&error).unwrap_or(Errno::IO);
-    unless_short(error, format!("Landlock refused {what}"))
+    let number = cause.downcast_ref().and_then(Errno::from_io_error);
+    match number {
+        Some(number) if places::is_shortage(number) => number.into(),
+        _ => io::Error::other(Refused::Here(format!(
+            "Landlock refused its rules: {error}"
+        ))),
+    }
 }
