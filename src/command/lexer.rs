@@ -423,6 +423,13 @@ impl<'a> Lexer<'a> {
             Some('{') => self.brace(is_quoted),
             Some('\'') if !is_quoted => self.escaped_text(),
             Some('"') if !is_quoted => {}
+            Some('\\') if rest.starts_with("\\\n") => {
+                self.syntax.doubt("a line that goes on after `$`");
+            }
+            Some('[') if !is_quoted => {
+                self.syntax.doubt("`$[`");
+                self.push('$', is_quoted);
+            }
             Some(c) if SPECIAL.contains(c) => {
                 self.at += 1;
                 self.variable(&rest[..1], is_quoted, true);
@@ -612,8 +619,17 @@ impl<'a> Lexer<'a> {
         }
         let frame = self.frame();
         frame.word = frame.word.take().filter(|word| !is_descriptor(word));
+        let is_index = frame.word.as_ref().is_some_and(|word| {
+            let text = word.text();
+            let index = text.rsplit_once('[');
+            index.is_some_and(|(name, index)| name.chars().all(is_of_name) && !index.contains(']'))
+        });
         self.end_word();
         let is_double = self.next_if(c);
+        if is_index && is_double {
+            // `x[1<<2]=3`
+            self.syntax.doubt("`<<` within brackets");
+        }
         let next = match c {
             '<' if is_double && self.next_if('<') => Next::HereString,
             '<' if is_double => Next::Document {

@@ -149,6 +149,11 @@ impl Commands {
         self.texts.iter().filter_map(first).map(|run| &*run.text)
     }
 
+    /// Returns whether a command runs this program.
+    pub(super) fn has_program(&self, name: &str) -> bool {
+        self.runs.iter().any(|run| run.runs(name))
+    }
+
     /// Reads a text.
     pub(crate) fn read(text: &str) -> Self {
         let mut reader = Reader {
@@ -394,7 +399,13 @@ fn feeders<'a>(runs: &'a [Run], fed_by: &'a [Range<usize>]) -> impl Iterator<Ite
 
 /// Returns the known texts that a command reads.
 pub(super) fn inputs<'a>(runs: &'a [Run], run: &'a Run) -> impl Iterator<Item = Rc<str>> + 'a {
-    let printed = feeders(runs, &run.fed_by).filter_map(|feeder| feeder.prints.clone());
+    let printed = feeders(runs, &run.fed_by).flat_map(|feeder| {
+        // `cat <<A <<B` prints one of them.
+        let passes_on =
+            feeder.prints.is_none() && matches!(program(&feeder.words, 0), Some("cat" | "tee"));
+        let passed = feeder.inputs.iter().filter(move |_| passes_on);
+        feeder.prints.iter().chain(passed).cloned()
+    });
     run.inputs.iter().cloned().chain(printed)
 }
 

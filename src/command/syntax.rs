@@ -130,7 +130,10 @@ impl Word {
             return None;
         };
         let (name, head) = assignment(text)?;
-        let mut word = Word::new(self.start);
+        let mut word = Word {
+            end: self.end,
+            ..Word::new(self.start)
+        };
         if head < text.len() || self.pieces.len() == 1 {
             word.push(&text[head..], false);
         }

@@ -35,6 +35,12 @@ pub(super) fn shell_texts(words: &[Arg], at: usize) -> ShellTexts<'_> {
             return optional(text_of_option(words, None), ShellText::Text);
         }
         "eval" => joined(words),
+        "alias" => {
+            let values = words.iter().filter_map(|word| word.text().split_once('='));
+            values
+                .map(|(_, value)| ShellText::Text(value.to_owned()))
+                .collect()
+        }
         "." | "source" => Vec::from_iter(words.first().filter(is_input).map(|_| ShellText::Input)),
         "ssh" => texts_of_ssh(words),
         "env" => Vec::from_iter(value_of_split(words).map(ShellText::Text)),

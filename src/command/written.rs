@@ -15,8 +15,8 @@ pub(crate) type Value<'a> = dyn Fn(&str) -> Option<String> + 'a;
 /// Stands in a word for a part that is not known.
 pub(crate) const UNKNOWN: char = '\0';
 
-/// A builtin that runs a text that it puts together, and options of bash that give patterns and paths another meaning.
-const BUILD_NAMES: [&str; 4] = ["eval", "cdspell", "extglob", "nocaseglob"];
+/// Options of bash that give patterns and paths another meaning.
+const OPTIONS: [&str; 3] = ["cdspell", "extglob", "nocaseglob"];
 
 /// The words of a text.
 #[derive(Debug, Default)]
@@ -28,6 +28,8 @@ pub(crate) struct Written {
 }
 
 struct Writer<'a> {
+    /// True if the text has no `${_}`. In a text that it gives to a shell, this then stands for a value that was told before.
+    has_no_last: bool,
     value: &'a Value<'a>,
     /// How often the text has a name that may be that of a variable, but for uses.
     mentioned: HashMap<&'a str, usize>,
@@ -48,6 +50,7 @@ impl Written {
             .map(|text| (*text, lexer::read(text, MOST)))
             .collect();
         let mut writer = Writer {
+            has_no_last: !text.contains("$_") && !text.contains("${_"),
             value,
             mentioned: mentioned(text),
             set: HashMap::new(),
@@ -58,6 +61,10 @@ impl Written {
         }
         for (source, syntax) in &syntaxes {
             writer.add(source, syntax);
+        }
+        // It runs a text that it puts together.
+        if commands.has_program("eval") {
+            writer.doubt("eval");
         }
         if commands.unread.is_some() {
             writer.doubt(text);
@@ -123,7 +130,7 @@ impl Writer<'_> {
         for word in &simple.words {
             words.push(self.text_of(source, word));
             let text = word.text();
-            if BUILD_NAMES.contains(&&*text) {
+            if OPTIONS.contains(&&*text) {
                 self.doubt(&text);
             }
         }
@@ -147,7 +154,12 @@ impl Writer<'_> {
 
     /// Returns a word with the values of its variables, and `UNKNOWN` for what is not known.
     fn text_of(&mut self, source: &str, word: &Word) -> String {
-        let written = source.get(word.start..word.end).unwrap_or("");
+        let written = source.get(word.start..word.end);
+        // A document has no place of its own.
+        let written = written.filter(|text| !text.is_empty()).unwrap_or(source);
+        if has_braces(word) {
+            self.doubt(written);
+        }
         let (mut text, mut defaults) = (String::new(), String::new());
         for (index, piece) in word.pieces.iter().enumerate() {
             match piece {
@@ -199,6 +211,9 @@ impl Writer<'_> {
         if matches!(name, "?" | "#") {
             return Some("0".to_owned());
         }
+        if name == "_" && self.has_no_last {
+            return Some(UNKNOWN.to_string());
+        }
         match (self.value)(name) {
             Some(value) => (self.mentions(name) == 0).then_some(value),
             None => self.set.get(name).cloned().flatten(),
@@ -225,9 +240,23 @@ fn mentioned(text: &str) -> HashMap<&str, usize> {
 /// Returns whether a text outside of quotes stands for itself, for the home directory, or for the files that match it.
 fn is_plain(text: &str, is_first: bool) -> bool {
     let home = text.strip_prefix('~').filter(|_| is_first);
-    let is_home = home.is_none_or(|rest| rest.is_empty() || rest.starts_with('/'));
-    let inner = text.find('{').map_or("", |start| &text[start..]);
-    is_home && !(inner.contains('}') && (inner.contains(',') || inner.contains("..")))
+    home.is_none_or(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Returns whether a shell may make several words of one: `{a,b}`, `{1..3}`.
+fn has_braces(word: &Word) -> bool {
+    let unquoted = word.pieces.iter().filter_map(|piece| match piece {
+        Piece::Text {
+            text,
+            is_quoted: false,
+        } => Some(&**text),
+        _ => None,
+    });
+    let unquoted: String = unquoted.collect();
+    let inner = unquoted
+        .split_once('{')
+        .and_then(|(_, rest)| rest.rsplit_once('}'));
+    inner.is_some_and(|(inner, _)| inner.contains(',') || inner.contains(".."))
 }
 
 /// Returns the text of a word that no shell changes.
@@ -239,5 +268,5 @@ fn fixed(word: &Word) -> Option<String> {
         _ => false,
     };
     let all_fixed = word.pieces.iter().enumerate().all(is_fixed);
-    all_fixed.then(|| word.text())
+    (all_fixed && !has_braces(word)).then(|| word.text())
 }

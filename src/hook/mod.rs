@@ -25,7 +25,6 @@ mod source;
 mod tests;
 mod when;
 
-pub(crate) use crate::command::UNKNOWN;
 pub use crate::entry::{
     FailurePolicy, HookCommand, May, Reads, Sandbox, SandboxUnsupported, Shell, Stdin,
 };
@@ -39,7 +38,7 @@ pub(crate) use error::{Fault, LIKE_A_KEY};
 pub use error::{HookError, KeyError};
 pub(crate) use expressions::no_expression;
 pub(crate) use keys::{CASES, is_variable};
-pub(crate) use pieces::{Pieces, is_glob};
+pub(crate) use pieces::{OF_EVENT, Pieces, is_glob};
 pub use source::HookSource;
 pub(crate) use source::{HOOKS_D, directory_of_hooks, is_beside_hooks};
 #[cfg(test)]

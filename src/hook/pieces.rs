@@ -7,6 +7,8 @@
 use std::collections::HashSet;
 use std::path::{Component, Path};
 
+use glob::Pattern;
+
 use super::definition::Hook;
 use crate::command::{UNKNOWN, Value, Written};
 use crate::entry::HookCommand;
@@ -22,6 +24,9 @@ const MOST_ENDINGS: usize = 64;
 const RUN_DIRECTORIES: &[&str] = &[
     "bun", "deno", "node", "nodejs", "pypy", "python", "ts-node", "tsx",
 ];
+
+/// Stands in a word for a value of the event.
+pub(crate) const OF_EVENT: char = '\u{1}';
 
 /// The characters of patterns, and of the home directory.
 const OF_PATTERNS: [char; 5] = ['*', '?', '[', ']', '~'];
@@ -50,6 +55,10 @@ impl Pieces {
         let of_entry = |name: &str| hook.env().get(name).cloned().or_else(|| value(name));
         let written = Written::read(&text, &of_entry);
         pieces.unknown = written.unknown;
+        let working_dir = hook.working_dir().and_then(Path::to_str);
+        if let Some(name) = working_dir.filter(|name| is_of_process(name)) {
+            pieces.unknown.get_or_insert_with(|| name.to_owned());
+        }
         let home = of_entry("HOME");
         for words in &written.commands {
             pieces.add_command(words, home.as_deref());
@@ -69,6 +78,7 @@ impl Pieces {
     fn add_command(&mut self, words: &[String], home: Option<&str>) {
         let mut own = Vec::new();
         for word in words {
+            let word = with_patterns(word);
             for part in word.split(UNKNOWN) {
                 add_word(part, home, &mut own);
                 if part.contains('\\') {
@@ -102,12 +112,31 @@ impl Pieces {
     }
 }
 
+/// Returns a word in which a value of the event is a pattern, since it may be any text. A value without other text around it stands for
+/// no file.
+fn with_patterns(word: &str) -> String {
+    let mut text = String::new();
+    for part in word.split_inclusive(|c: char| c != OF_EVENT && !is_of_piece(c)) {
+        let name = part.trim_end_matches(|c: char| c != OF_EVENT && !is_of_piece(c));
+        if name.chars().all(|c| c == OF_EVENT) {
+            text.extend(
+                part.chars()
+                    .map(|c| if c == OF_EVENT { UNKNOWN } else { c }),
+            );
+        } else {
+            text += &part.replace(OF_EVENT, "*");
+        }
+    }
+    text
+}
+
 /// Adds the pieces of a word.
 fn add_word(word: &str, home: Option<&str>, names: &mut Vec<String>) {
     add(word, home, names);
     if let Some((_, value)) = word.split_once('=') {
         add(value, home, names);
     }
+    add_endings(word, home, names);
     for piece in word.split(|c: char| !is_of_piece(c)) {
         add(piece, home, names);
         if piece.contains(OF_PATTERNS) {
@@ -116,11 +145,15 @@ fn add_word(word: &str, home: Option<&str>, names: &mut Vec<String>) {
                 add(part, home, names);
             }
         }
-        if piece.starts_with('-') {
-            let endings = piece.char_indices().skip(1).take(MOST_ENDINGS);
-            for (at, _) in endings {
-                add(&piece[at..], home, names);
-            }
+        add_endings(piece, home, names);
+    }
+}
+
+/// Adds what may be the value of an option: `-frules`.
+fn add_endings(piece: &str, home: Option<&str>, names: &mut Vec<String>) {
+    if piece.starts_with('-') {
+        for (at, _) in piece.char_indices().skip(1).take(MOST_ENDINGS) {
+            add(&piece[at..], home, names);
         }
     }
 }
@@ -154,18 +187,27 @@ fn runs_directories(name: &str) -> bool {
     RUN_DIRECTORIES.contains(&stem)
 }
 
-/// Returns whether a path leads to what only the process itself has: below `/proc`, or a descriptor.
+/// Returns whether a path may lead to what only the process itself has: below `/proc`, or a descriptor.
 fn is_of_process(name: &str) -> bool {
-    let mut before = None;
-    Path::new(name).components().any(|part| {
-        let part = match part {
-            Component::Normal(part) => part.to_str(),
-            _ => return false,
-        };
-        let is_one = part == Some("proc") || before == Some("dev") && part == Some("fd");
-        before = part;
-        is_one
-    })
+    const OF_DEVICES: [&str; 3] = ["fd", "stderr", "stdout"];
+    let names = Path::new(name).components().filter_map(|part| match part {
+        Component::Normal(part) => part.to_str(),
+        _ => None,
+    });
+    let names: Vec<&str> = names.collect();
+    // `/p*c/self`
+    let hides = names.len() > 1 && name.starts_with('/') && names[0].contains(OF_PATTERNS) && {
+        let pattern = Pattern::new(names[0]);
+        pattern.is_ok_and(|pattern| ["dev", "proc"].iter().any(|name| pattern.matches(name)))
+    };
+    let is_device = |pair: &[&str]| match pair {
+        ["dev", device] => {
+            OF_DEVICES.contains(device) || name.starts_with("/dev/") && device.contains(OF_PATTERNS)
+        }
+        ["fd", number] => number.parse::<u32>().is_ok(),
+        _ => false,
+    };
+    hides || names.contains(&"proc") || names.windows(2).any(is_device)
 }
 
 /// Returns a text for a shell that runs these words.
@@ -250,12 +292,21 @@ mod tests {
             ("cd su* && ./inner.sh", None),
             ("grep -E 'foo$' x; awk '{print $1}' y", None),
             ("test -f x || exit $?", None),
+            ("bash -c \"sh $ROOT/y\"", None),
+            ("npm run eval && grep -n eval f", None),
+            ("git show stash@{0}; find . -exec ls {} +", None),
+            ("tee -a log 2>/dev/stderr", None),
             ("sh \"$X\"", Some("\"$X\"")),
             ("sh $(x)", Some("$(x)")),
             ("sh `x`", Some("`x`")),
             ("eval x", Some("eval")),
             ("bash -O extglob -c 'sh !(y)'", Some("extglob")),
             ("\\e\"va\"l x", Some("eval")),
+            ("true a b; bash -c 'sh ${_}'", Some("${_}")),
+            ("command eval x", Some("eval")),
+            ("bash -c \"sh $X/y\"", Some("\"sh $X/y\"")),
+            ("x=$(cat); echo \"$x\"", Some("x=$(cat)")),
+            ("cat <<E\nhi $USER\nE", Some("cat <<E\\nhi $USER\\nE")),
             ("sh ~user/x", Some("~user/x")),
             ("sh ~+/x", Some("~+/x")),
             ("sh to{o,x}ls/guard", Some("to{o,x}ls/guard")),

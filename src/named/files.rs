@@ -81,29 +81,29 @@ struct Command<'a> {
 impl Command<'_> {
     fn find(&mut self, lookup: &Lookup<'_>) {
         self.first_starts(lookup);
-        let last = self.starts.last().map_or(Path::new(""), |start| start);
-        let own = lookup.root.join(last);
         let mut next = 0;
         while let Some(start) = self.starts.get(next).cloned() {
-            // The command may have changed to this directory.
-            self.look.tree.set_working_dir(lookup.root.join(&start));
             for name in &lookup.pieces.names {
                 let is_of_program = lookup.pieces.of_programs.contains(name);
                 for path in places(name, lookup.root) {
                     self.look_up(&start, &path, is_of_program);
                 }
                 if is_glob(name) {
+                    let within = within(lookup.root, &start, name);
+                    let (start, name) = match &within {
+                        Some(rest) => (Path::new(""), &**rest),
+                        None => (&*start, &**name),
+                    };
                     if !name.starts_with('/') {
-                        self.look.matching(&start, name);
+                        self.look.matching(start, name);
                     }
-                    for path in self.expand(&start, name) {
-                        self.look_up(&start, &path, is_of_program);
+                    for path in self.expand(start, name) {
+                        self.look_up(start, &path, is_of_program);
                     }
                 }
             }
             next += 1;
         }
-        self.look.tree.set_working_dir(own);
     }
 
     /// Finds the directories in which pieces are looked up first: the base, and the working directory, which may be outside
@@ -161,8 +161,9 @@ impl Command<'_> {
                 let names = self.names_in(&directory);
                 let is_like = |name: &OsString| {
                     let is_hidden = |name: &str| name.starts_with('.') && !part.starts_with('.');
+                    // How a shell compares a name that is no UTF-8 depends on the shell.
                     name.to_str()
-                        .is_some_and(|name| pattern.matches(name) && !is_hidden(name))
+                        .is_none_or(|name| pattern.matches(name) && !is_hidden(name))
                 };
                 within.extend(
                     names
@@ -269,9 +270,6 @@ impl Command<'_> {
     fn add_start(&mut self, resolved: &Resolved) {
         let real = match &resolved.end {
             End::At(real, metadata) if metadata.is_dir() => real,
-            End::Outside(real) if real == Path::new("/proc") => {
-                return self.look.note("places below `/proc` are not looked at");
-            }
             // `cd ..` leads to this directory.
             End::Outside(real) if self.look.tree.root.starts_with(real) => real,
             _ => return,
@@ -288,9 +286,10 @@ impl Command<'_> {
     }
 }
 
-/// Returns the pattern of a part of a path, in which brackets stand for any text; none if the part is no pattern.
+/// Returns the pattern of a part of a path, in which brackets and `?` stand for any text; none if the part is no pattern. A shell may
+/// take a byte of a letter for `?`.
 fn simple(part: &str) -> Option<Pattern> {
-    let mut pattern = part.to_owned();
+    let mut pattern = part.replace('?', "*");
     if let (Some(start), Some(end)) = (part.find('['), part.rfind(']'))
         && start < end
     {
@@ -299,9 +298,27 @@ fn simple(part: &str) -> Option<Pattern> {
     while pattern.contains("**") {
         pattern = pattern.replace("**", "*");
     }
-    pattern
-        .contains(['*', '?'])
-        .then(|| Pattern::new(&pattern).ok())?
+    pattern.contains('*').then(|| Pattern::new(&pattern).ok())?
+}
+
+/// Returns the rest of a pattern below the root, if the pattern leads there from outside: `../../*/project/x.sh`.
+fn within(root: &Path, start: &Path, pattern: &str) -> Option<String> {
+    let whole = without_parents(&root.join(start).join(pattern));
+    let mut parts = whole.components();
+    let mut has_pattern = false;
+    for name in root.components() {
+        let part = parts.next()?;
+        let is_one = part == name || {
+            let pattern = simple(part.as_os_str().to_str()?)?;
+            has_pattern = true;
+            pattern.matches(name.as_os_str().to_str()?)
+        };
+        if !is_one {
+            return None;
+        }
+    }
+    let rest = parts.as_path().to_str()?.to_owned();
+    (has_pattern && !rest.is_empty()).then_some(rest)
 }
 
 fn stem(name: &str) -> &str {

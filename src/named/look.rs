@@ -49,6 +49,8 @@ pub(crate) struct Named {
     pub(super) sizes: Vec<(u64, PathBuf)>,
     /// Other notes for a person.
     pub(crate) notes: Vec<String>,
+    /// A path to what only the process itself has: `/proc/self/cwd`.
+    pub(crate) unknown: Option<String>,
     /// The stamps of the files and directories that were looked at: if none has changed, neither have `files`.
     pub(crate) seen: Stamps,
     /// The number of looks at a file or a directory.
@@ -148,6 +150,7 @@ pub(super) struct Look<'a> {
     pub(super) files: Files,
     sizes: Vec<(u64, PathBuf)>,
     notes: Vec<String>,
+    unknown: Option<String>,
 }
 
 impl<'a> Look<'a> {
@@ -161,6 +164,7 @@ impl<'a> Look<'a> {
             files: Files::new(),
             sizes: Vec::new(),
             notes: Vec::new(),
+            unknown: None,
         };
         if inputs.len() > MOST_INPUTS {
             look.note("only the first 100 `inputs` are covered");
@@ -206,6 +210,7 @@ impl<'a> Look<'a> {
             files: self.files,
             sizes: self.sizes,
             notes: self.notes,
+            unknown: self.unknown,
             looks: self.tree.looks(),
             seen: self.tree.into_stamps(),
         }
@@ -306,6 +311,11 @@ impl<'a> Look<'a> {
                     self.sizes.push((metadata.len(), real.clone()));
                 }
                 self.files.insert(name, digest);
+            }
+            (End::Outside(real), Some((link, text))) if real.starts_with("/proc") => {
+                let text = text.to_string_lossy();
+                let path = format!("{} -> {text}", name_of(link));
+                self.unknown.get_or_insert(path);
             }
             (End::Outside(_), Some((link, _))) => {
                 self.note(format!(

@@ -1,9 +1,9 @@
 //! The targets of paths, resolved link by link as the system does. Files outside of the root are never opened; only links
-//! there are read. A link of a clone may lead out of it, and so may `/proc/self/cwd`, which needs no link in the clone.
+//! there are read. A link of a clone may lead out of it. Nothing below `/proc` is looked at.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -47,8 +47,6 @@ pub(crate) enum End {
 /// A project, and the places that were looked at on the way to its files.
 pub(super) struct PathTree<'a> {
     pub(super) root: &'a Path,
-    /// The target of `/proc/self/cwd` for the hook.
-    working_dir: RefCell<PathBuf>,
     seen: RefCell<BTreeMap<PathBuf, Option<Stamp>>>,
     /// The number of looks that are left.
     left: Cell<usize>,
@@ -58,15 +56,9 @@ impl<'a> PathTree<'a> {
     pub(super) fn at(root: &'a Path) -> Self {
         Self {
             root,
-            working_dir: RefCell::new(root.to_owned()),
             seen: RefCell::default(),
             left: Cell::new(MOST_LOOKS),
         }
-    }
-
-    /// Sets the hook's working directory, whose path has no links.
-    pub(super) fn set_working_dir(&self, path: PathBuf) {
-        self.working_dir.replace(path);
     }
 
     /// Returns the stamps of the places that were looked at.
@@ -143,12 +135,7 @@ impl<'a> PathTree<'a> {
             real.push(part);
             if real == Path::new("/proc") {
                 // For another process, each name in `/proc/self` leads elsewhere.
-                match own_place(&mut todo).as_deref().and_then(OsStr::to_str) {
-                    Some("cwd") => self.enter(&self.working_dir.borrow(), &mut real, &mut todo),
-                    Some("root") => real = PathBuf::from("/"),
-                    _ => return End::Outside(real),
-                }
-                continue;
+                return End::Outside(real);
             }
             let Some(metadata) = self.look(&real) else {
                 return self.missing(real);
@@ -230,21 +217,6 @@ fn below<'p>(path: &'p Path, directory: &Path) -> Option<&'p Path> {
         }
     }
     Some(parts.as_path())
-}
-
-/// Takes the name after `/proc/self`: `cwd` or `root`. A name that `..` leaves again, such as `fd` in `/dev/fd/..`, does not
-/// count.
-fn own_place(todo: &mut Vec<OsString>) -> Option<OsString> {
-    let own = todo.pop()?;
-    if own != "self" && own != "thread-self" {
-        return None;
-    }
-    loop {
-        let place = todo.pop()?;
-        if todo.pop_if(|next| next == "..").is_none() {
-            return Some(place);
-        }
-    }
 }
 
 /// Returns a path below the root, or a whole one, as text, with `/` between its parts. Different paths have different texts: a

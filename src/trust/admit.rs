@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::approval::{Approved, digest_of, source_of};
-use super::covered::{Project, RULES, refused_part};
+use super::covered::{Project, RULES, covered, refused_part};
 use super::unchanged::{Unchanged, with_command};
 use crate::hook::Hook;
 use crate::json::Node;
@@ -89,7 +89,8 @@ impl ProjectApprovals {
         };
         // By the present rules, such a hook is refused before a person approves.
         if approved.rules != RULES
-            && let Some(part) = refused_part(&hook, &self.project.root)
+            && let named = covered(&self.loaded, &hook, &|_| false)
+            && let Some(part) = refused_part(&hook, &named)
         {
             let why = format!(
                 "it may run files that no approval covers any more (`{part}`): list the files that it runs in its `inputs`"

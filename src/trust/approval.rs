@@ -14,7 +14,7 @@ use super::error::TrustError;
 use super::unchanged::Unchanged;
 use crate::hook::{Hook, canonical};
 use crate::json;
-use crate::named::of_text;
+use crate::named::{Named, of_text};
 use crate::printable::printable;
 
 /// The content of an approval of a project's hooks: each entry, the files that it names, the project's hooks
@@ -106,13 +106,14 @@ impl Approval {
         let mut all = Vec::new();
         for hook in hooks {
             let hook = hook.borrow();
-            if let Some(part) = refused_part(hook, &project.root) {
-                let hook = hook.label().to_owned();
+            let covered = covered(project, hook, &|_| false);
+            if let Some(part) = refused_part(hook, &covered) {
+                let (hook, part) = (hook.label().to_owned(), part.to_owned());
                 return Err(TrustError::NotCovered { hook, part });
             }
-            let (approved, looked) = Approved::of(project, hook);
+            looks += covered.looks;
+            let approved = Approved::of(hook, covered);
             files += approved.files.len();
-            looks += looked;
             if files > MOST_FILES || looks > MOST_LOOKS {
                 return Err(TrustError::TooLarge);
             }
@@ -190,9 +191,8 @@ impl fmt::Display for Approval {
 }
 
 impl Approved {
-    /// Returns the hook's part of the approval, and the number of looks at files.
-    fn of(project: &Project, hook: &Hook) -> (Self, usize) {
-        let mut covered = covered(project, hook, &|_| false);
+    /// Returns the hook's part of the approval.
+    fn of(hook: &Hook, mut covered: Named) -> Self {
         let mut notes = std::mem::take(&mut covered.notes);
         let large = covered.large().map(|name| {
             format!("`{name}` is compared by its size and times, not by its content: the files have more than 1 MiB")
@@ -206,7 +206,7 @@ impl Approved {
             files.push((name, state.ok().map(|digest| digest.to_string())));
         }
         let definition = hook.to_json();
-        let approved = Self {
+        Self {
             digest: digest_of(&hook.behavior()),
             definition,
             label: hook.label().to_owned(),
@@ -215,8 +215,7 @@ impl Approved {
             files,
             rules: RULES,
             notes,
-        };
-        (approved, covered.looks)
+        }
     }
 
     /// Compares the files of an approved hook with their current content, as before each run.

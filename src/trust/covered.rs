@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::hook::{Hook, Pieces, UNKNOWN};
+use crate::hook::{Hook, OF_EVENT, Pieces};
 use crate::named::{self, Copies, Lookup, Named, hooks_directories};
 use crate::protocol::is_of_every_event;
 
@@ -78,20 +78,19 @@ pub(super) fn covered(project: &Project, hook: &Hook, is_skipped: &dyn Fn(&str) 
         digest: Some(&|path, metadata| project.digest(path, metadata)),
     };
     let mut named = lookup.files_of(hook);
-    if let Some(part) = &pieces.unknown {
+    named.unknown = pieces.unknown.or(named.unknown);
+    if let Some(part) = &named.unknown {
         let note = format!("may run files that this approval does not cover: `{part}`");
         named.notes.push(note);
     }
     named
 }
 
-/// Returns the part of a hook's command for which the hook cannot be approved: its files are known only when it runs, and the entry
-/// has no `inputs`. A hook of another agent has no place for such a list.
-pub(super) fn refused_part(hook: &Hook, root: &Path) -> Option<String> {
-    if !hook.inputs().is_empty() || hook.protocol().is_some() {
-        return None;
-    }
-    pieces_of(hook, root).unknown
+/// Returns the part for which a hook cannot be approved: its files are known only when it runs, and the entry has no `inputs`. A
+/// hook of another agent has no place for such a list.
+pub(super) fn refused_part<'a>(hook: &Hook, covered: &'a Named) -> Option<&'a str> {
+    let has_list = !hook.inputs().is_empty() || hook.protocol().is_some();
+    covered.unknown.as_deref().filter(|_| !has_list)
 }
 
 fn working_dir_of(hook: &Hook, root: &Path) -> PathBuf {
@@ -105,7 +104,7 @@ fn pieces_of(hook: &Hook, root: &Path) -> Pieces {
     })
 }
 
-/// Returns the value of a variable that is set for the hook: a directory, or `UNKNOWN` for a part of the event.
+/// Returns the value of a variable that is set for the hook: a directory, or `OF_EVENT`.
 fn value_of_variable(name: &str, hook: &Hook, root: &Path, working_dir: &Path) -> Option<String> {
     if name == "PWD" {
         // `.` is resolved against each directory in which the word is looked up.
@@ -121,7 +120,7 @@ fn value_of_variable(name: &str, hook: &Hook, root: &Path, working_dir: &Path) -
         return working_dir.to_str().map(str::to_owned);
     }
     if is_of_every_event(name) && hook.protocol().is_none() {
-        return Some(UNKNOWN.into());
+        return Some(OF_EVENT.into());
     }
     let mut named = hook.directories(root).into_iter();
     let (_, path) = named.find(|(known, _)| known == name)?;
