@@ -199,3 +199,19 @@ fn refused(error: RulesetError) -> io::Error {
         ))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_right_that_the_kernel_does_not_know_is_refused() {
+        let Ok(version) = version() else { return };
+        assert!(empty(abi(version)).is_ok());
+        let newer = [(4, ABI::V5), (5, ABI::V6), (8, ABI::V9), (9, ABI::V10)];
+        for (_, newer) in newer.into_iter().filter(|(before, _)| version <= *before) {
+            let error = refused(empty(newer).unwrap_err()).to_string();
+            assert!(error.contains("no sandbox is possible here"), "{error}");
+        }
+    }
+}
