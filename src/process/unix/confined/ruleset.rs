@@ -143,8 +143,9 @@ pub(super) fn ruleset(layer: &Reach, temporary: &OwnedFd) -> io::Result<OwnedFd>
 fn empty(abi: ABI) -> Result<RulesetCreated, RulesetError> {
     let required = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
     let mut rules = required.handle_access(AccessFs::from_all(abi))?;
-    if abi >= ABI::V6 {
-        rules = rules.scope(Scope::from_all(abi))?;
+    let scopes = Scope::from_all(abi);
+    if !scopes.is_empty() {
+        rules = rules.scope(scopes)?;
     }
     rules.create()
 }
