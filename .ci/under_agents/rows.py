@@ -326,21 +326,6 @@ def subagents_are_guarded(place):
     is_made(place, calls, subagent=[agent.shell("echo x > RAN")])
 
 
-@row("hooks of two projects", ("claude", "codex"))
-def both_projects_guard(place):
-    agent = place.agent
-    place.has_hooks([])
-    for project, word in ((place.project, "first"), (place.other, "second")):
-        place.has_hooks([guard(f"*{word}*")], project)
-        place.forge_hooks("trust", "--yes", cwd=project)
-    for word in ("first", "second"):
-        command = f"echo {word} > {place.project}/RAN"
-        if agent.name == "codex":
-            is_blocked(place, [agent.shell_in(place.other, command)])
-        else:
-            is_blocked(place, [agent.shell(f"cd {place.other}"), agent.shell(command)], options=["--add-dir", str(place.other)])
-
-
 @row("a registered program that is missing, was killed by a signal, or ends with 1 without a word blocks")
 def a_broken_program_blocks(place):
     call = [place.agent.shell("echo x > RAN")]

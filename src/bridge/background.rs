@@ -6,34 +6,20 @@ use std::process::{Command, Stdio};
 /// The option of `hook` for the process that runs the hooks in the background.
 const OPTION: &str = "--background";
 
-/// A hook in the background: the number of its project, and of the hook in it.
-pub(crate) type Place = (usize, usize);
-
-/// Reads the value of the option.
-pub(crate) fn places(text: &str) -> Option<Vec<Place>> {
-    let place = |text: &str| {
-        let (project, hook) = text.split_once('.')?;
-        Some((project.parse().ok()?, hook.parse().ok()?))
-    };
-    text.split(',').map(place).collect()
-}
-
-/// Starts this program once more, for these hooks.
+/// Starts this program once more, for the hooks with these fingerprints.
 ///
 /// # Errors
 /// If it cannot be started.
-pub(super) fn start(input: &str, places: &[Place]) -> io::Result<()> {
+pub(super) fn start(input: &str, hooks: &[u64]) -> io::Result<()> {
     // The input is a file: a pipe would have to be written while the other program reads.
     let mut file = tempfile::tempfile()?;
     file.write_all(input.as_bytes())?;
     file.rewind()?;
     let mut command = Command::new(std::env::current_exe()?);
-    let places = places
-        .iter()
-        .map(|(project, hook)| format!("{project}.{hook}"));
-    let places: Vec<_> = places.collect();
     command.args(std::env::args_os().skip(1));
-    command.arg(OPTION).arg(places.join(","));
+    for hook in hooks {
+        command.arg(OPTION).arg(hook.to_string());
+    }
     command
         .stdin(file)
         .stdout(Stdio::null())

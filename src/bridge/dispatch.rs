@@ -1,11 +1,10 @@
-//! A call, fired at the hooks of one project: as a whole, and then each thing that it does.
+//! A call, fired at the hooks: as a whole, and then each thing that it does.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::background::Place;
 use super::call::{Arguments, Call};
 use super::decision::{CallDecision, Scene, unchecked};
 use super::firing::Firing;
@@ -22,18 +21,15 @@ pub(super) struct Dispatch<'a> {
     /// The user's home directory.
     pub(super) home: &'a Path,
     pub(super) is_tool: bool,
-    /// True if hooks of this project may change the call: the hooks of earlier projects have seen it already.
-    pub(super) may_change: bool,
-    /// The number of the project.
-    pub(super) project: usize,
-    pub(super) background: Vec<Place>,
+    /// The fingerprints of the hooks in the background whose turn has come.
+    pub(super) background: Vec<u64>,
     /// True if there was any hook for an event.
     pub(super) has_hooks: bool,
     pub(super) decision: CallDecision,
 }
 
 impl Dispatch<'_> {
-    /// Fires a call at the hooks of one project: as a whole, and then each of its parts.
+    /// Fires a call: as a whole, and then each of its parts.
     pub(super) fn call(&mut self, hooks: &Hooks, call: Call<'_>) {
         let event_type = call.event_type().clone();
         if let Err(why) = self.whole_and_parts(hooks, call) {
@@ -160,37 +156,25 @@ impl Dispatch<'_> {
         }
         let fired = self.firing.fire(hooks, event);
         let blocked = fired.as_ref().ok().and_then(Outcome::blocked);
-        self.note_background(hooks, matching, blocked.map(|result| &**result.hook()));
+        self.note_background(matching, blocked.map(|result| &**result.hook()));
         fired
     }
 
     /// Keeps the hooks in the background whose turn has come: those before the one that blocks.
-    fn note_background(&mut self, hooks: &Hooks, matching: &[Arc<Hook>], blocking: Option<&Hook>) {
-        let all = hooks.registry().hooks();
+    fn note_background(&mut self, matching: &[Arc<Hook>], blocking: Option<&Hook>) {
         for hook in matching {
             if blocking.is_some_and(|blocking| blocking.source() == hook.source()) {
                 return;
             }
-            // The user's own hooks have run for the project before.
-            let is_own = self.project == 0 || hook.base_dir().is_some();
-            let place = all.iter().position(|other| Arc::ptr_eq(other, hook));
-            if let Some(place) = place.filter(|_| hook.background() && is_own) {
-                let place = (self.project, place);
-                if !self.background.contains(&place) {
-                    self.background.push(place);
-                }
+            let fingerprint = hook.fingerprint();
+            if hook.background() && !self.background.contains(&fingerprint) {
+                self.background.push(fingerprint);
             }
         }
     }
 
     /// Keeps the changes that hooks made. Returns the arguments of a changed call.
     fn changed(&mut self, call: &Call<'_>, event: &HookEvent) -> Result<Option<Arguments>, String> {
-        if !self.may_change {
-            return Err(
-                "a hook of another project than the session's changes the call, which the hooks of the session's project do not see"
-                    .to_owned(),
-            );
-        }
         if !self.is_tool {
             let content = event.data.get("content").and_then(Value::as_str);
             self.decision.prompt = content.map(str::to_owned);
@@ -234,8 +218,6 @@ mod tests {
                 is_end: false,
             },
             is_tool: true,
-            may_change: true,
-            project: 0,
             background: Vec::new(),
             has_hooks: false,
             decision: CallDecision::default(),

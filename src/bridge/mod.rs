@@ -33,7 +33,6 @@ use serde_json::Value;
 
 use crate::compat::{Agent, Effect, Event};
 pub(crate) use answer::Answer;
-pub(crate) use background::{Place, places};
 use decision::{CallDecision, unchecked};
 use dialect::Dialect;
 use firing::Deadline;
@@ -80,11 +79,11 @@ pub(crate) fn late(registered: &Registered) -> (Duration, Answer) {
     (last, fault(registered.agent, registered.event, &why))
 }
 
-/// Runs these hooks in the background to their end.
-pub(crate) fn run_background(registered: &Registered, input: &str, places: &[Place]) {
+/// Runs the hooks in the background with these fingerprints to their end.
+pub(crate) fn run_background(registered: &Registered, input: &str, hooks: &[u64]) {
     let deadline = Deadline::below(registered.timeout);
     if let Ok(turn) = Turn::new(registered, input, deadline) {
-        turn.run_background(places);
+        turn.run_background(hooks);
     }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::session::Session;
+use super::session::{Root, Session};
 use super::vanished;
 use crate::compat::{Agent, Event};
 use crate::config::{HookConfig, TrustPolicy};
@@ -32,14 +32,6 @@ pub(crate) struct Registered {
     pub(crate) timeout: Duration,
     /// The file in which events are recorded.
     pub(crate) trace_events: Option<PathBuf>,
-}
-
-/// The hooks that an event may have.
-pub(super) struct Projects {
-    /// The hooks of the session's project, and of the project in which the session now is, if that is another one.
-    pub(super) hooks: Vec<Hooks>,
-    /// The trace that records the events; the error if that is not possible.
-    pub(super) trace: Option<Result<Trace, TraceError>>,
 }
 
 /// The variables of the agent that hooks inherit: they identify the user and the place, and name no code.
@@ -123,64 +115,39 @@ impl Registered {
         vanished::message(self.agent, &self.home, &self.config())
     }
 
-    /// Returns the hooks of the session's project, and those of the project in which it now is, if that is another one.
+    /// Returns the root of the session: it stays what it was when the session began.
     ///
     /// # Errors
-    /// If it is not known in which project the session began.
-    pub(super) fn projects(
-        &self,
-        cwd: &Path,
-        session: Option<&Session>,
-        grace: Duration,
-    ) -> Result<Projects, String> {
-        let config = self.config();
+    /// If it is not known where the session began.
+    pub(super) fn root(&self, session: Option<&Session>) -> Result<Root, String> {
         let start = self.start()?;
-        let find = || config.discover_project(&start);
+        let find = || match self.config().discover_project(&start) {
+            Some(directory) => Root {
+                directory,
+                is_project: true,
+            },
+            None => Root {
+                directory: start.canonicalize().unwrap_or_else(|_| start.clone()),
+                is_project: false,
+            },
+        };
         let root = match session {
             Some(session) => session.root(find)?,
             None => find(),
         };
-        if let Some(root) = root.as_deref().filter(|root| !is_in_place(root)) {
-            return Err(format!(
-                "the root of the session, `{}`, was moved or is a link now: start the agent again in it",
-                root.display()
-            ));
+        if is_in_place(&root.directory) {
+            return Ok(root);
         }
-        let other = config
-            .discover_project(cwd)
-            .filter(|other| root.as_ref() != Some(other));
-        let trace = self.trace(root.iter().chain(&other));
-        let recording = trace.as_ref().and_then(|trace| trace.as_ref().ok());
-        let first = self.load(
-            &self.profile,
-            root.as_deref().unwrap_or(&start),
-            root.is_some(),
-            (grace, recording),
-        );
-        let Some(other) = other else {
-            let hooks = vec![first];
-            return Ok(Projects { hooks, trace });
-        };
-        let profile = if self.event.can_block() {
-            // The user's hooks run for each project if they can block, since the paths differ.
-            self.profile.clone()
-        } else {
-            // The user's hooks run once if they cannot block.
-            self.profile.clone().with_global_files([""; 0])
-        };
-        let other = self.load(&profile, &other, true, (grace, recording));
-        let hooks = vec![first, other];
-        Ok(Projects { hooks, trace })
+        Err(format!(
+            "the root of the session, `{}`, was moved or is a link now: start the agent again in it",
+            root.directory.display()
+        ))
     }
 
-    /// Builds the trace of events, if the command names a file for it.
-    fn trace<'r>(
-        &self,
-        roots: impl Iterator<Item = &'r PathBuf>,
-    ) -> Option<Result<Trace, TraceError>> {
+    /// Builds the trace of events, if the command names a file for it. The error if it cannot be built.
+    pub(super) fn trace(&self, root: &Root) -> Option<Result<Trace, TraceError>> {
         let builder = Trace::recording(self.trace_events.as_ref()?);
-        let builder = roots.fold(builder, |builder, root| builder.outside_of(root));
-        Some(builder.build())
+        Some(builder.outside_of(&root.directory).build())
     }
 
     /// Returns the directory in which the session has begun: the agent starts each hook there, or names it. The model may have chosen
@@ -197,36 +164,27 @@ impl Registered {
         }
     }
 
-    /// Loads the hooks of this root, or of no project, whose hooks run in this directory.
-    fn load(
-        &self,
-        profile: &AppProfile,
-        directory: &Path,
-        is_project: bool,
-        (grace, trace): (Duration, Option<&Trace>),
-    ) -> Hooks {
+    /// Loads the hooks of the user, and of the session's project.
+    pub(super) fn hooks(&self, root: &Root, trace: Option<&Trace>, grace: Duration) -> Hooks {
         let mut executor = HookExecutor::builder()
             .allow_disable(false)
             .kill_grace(grace)
-            .working_dir(directory)
+            .working_dir(&root.directory)
             .variables(self.variables());
         if let Some(trace) = trace {
             executor = executor.trace(trace);
         }
         let config = self.config();
         let home = config.config_home().unwrap_or(&self.home);
-        let mut builder = Hooks::builder(profile.clone())
+        let mut builder = Hooks::builder(self.profile.clone())
             .config_home(home)
             .without_trace()
             .executor(executor);
         if let Some(store) = config.trust_store() {
             builder = builder.trust(TrustPolicy::Approved(store));
         }
-        if is_project {
-            builder = builder.project(directory);
-        }
-        if *profile != self.profile {
-            builder = builder.without_system_file();
+        if root.is_project {
+            builder = builder.project(&root.directory);
         }
         // The answer at the start of a session lists the hooks files that have mistakes.
         let is_start = self.event.ours() == Some(EventType::SessionStart.as_str());

@@ -32,9 +32,31 @@ const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// The most sessions whose age is checked when a session begins.
 const MOST_OLD: usize = 1_000;
 
+/// Stands before the kept root of a session that began in no project.
+const NO_PROJECT: &str = "no project: ";
+
+fn read_root(text: &str) -> Root {
+    let directory = text.strip_prefix(NO_PROJECT);
+    Root {
+        directory: directory.unwrap_or(text).into(),
+        is_project: directory.is_none(),
+    }
+}
+
 /// Returns the directory of what this program keeps.
 pub(super) fn state(home: &Path) -> PathBuf {
     home.join(STATE)
+}
+
+fn turn_of(agent: &str) -> String {
+    format!("turn-{}", of_text(agent))
+}
+
+/// The directory in which a session has begun, or the root of its project.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Root {
+    pub(super) directory: PathBuf,
+    pub(super) is_project: bool,
 }
 
 /// The files of one session.
@@ -54,15 +76,12 @@ impl Session {
         }
     }
 
-    /// Returns the root of the session's project, if it has one: the one that is found when the session begins. A later change of
-    /// the directories above does not change it.
+    /// Returns the root of the session: the one that is found when the session begins. A later change of the directories above does not
+    /// change it.
     ///
     /// # Errors
     /// If the root can be neither read nor kept.
-    pub(super) fn root(
-        &self,
-        find: impl FnOnce() -> Option<PathBuf>,
-    ) -> Result<Option<PathBuf>, String> {
+    pub(super) fn root(&self, find: impl FnOnce() -> Root) -> Result<Root, String> {
         let path = self.directory.join("root");
         let failed = |error: io::Error| {
             format!(
@@ -70,18 +89,20 @@ impl Session {
                 path.display()
             )
         };
-        let root = match fs::read_to_string(&path) {
-            Ok(root) => PathBuf::from(root),
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(read_root(&text)),
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(failed(error)),
             Err(_) => {
-                let root = find().unwrap_or_default();
-                let text = root.to_str();
-                let text = text.ok_or_else(|| format!("the root {root:?} is not UTF-8"))?;
-                self.keep("root", text).map_err(failed)?;
-                root
+                let root = find();
+                let directory = root.directory.to_str();
+                let directory =
+                    directory.ok_or_else(|| format!("the root {root:?} is not UTF-8"))?;
+                let mark = if root.is_project { "" } else { NO_PROJECT };
+                self.keep("root", &format!("{mark}{directory}"))
+                    .map_err(failed)?;
+                Ok(root)
             }
-        };
-        Ok(Some(root).filter(|root| root.is_absolute()))
+        }
     }
 
     /// Keeps the settings as they are when the session begins, with this event or with an earlier one.
@@ -130,14 +151,14 @@ impl Session {
         may_block
     }
 
-    /// Ends the turn at the next event at which the agent lets it end.
-    pub(super) fn end_turn(&self, reason: &str) {
-        let _ = self.keep("turn", reason);
+    /// Ends the turn of an agent, or of a subagent, at the next event at which the agent lets it end.
+    pub(super) fn end_turn(&self, agent: &str, reason: &str) {
+        let _ = self.keep(&turn_of(agent), reason);
     }
 
-    /// Returns why the turn is to end, once.
-    pub(super) fn ended_turn(&self) -> Option<String> {
-        let path = self.directory.join("turn");
+    /// Returns why the turn of an agent is to end, once.
+    pub(super) fn ended_turn(&self, agent: &str) -> Option<String> {
+        let path = self.directory.join(turn_of(agent));
         let reason = fs::read_to_string(&path).ok()?;
         let _ = files::remove(&path);
         Some(reason)

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
-use super::background::{self, Place};
+use super::background;
 use super::call::Call;
 use super::decision::{CallDecision, Scene};
 use super::dialect::Dialect;
@@ -18,8 +19,9 @@ use super::registered::Registered;
 use super::session::Session;
 use super::settings;
 use crate::compat::{APPLY_PATCH, Agent, Event};
-use crate::events::{EventType, HookEvent};
+use crate::events::{AGENT_ID, EventType, HookEvent};
 use crate::executor::FireOptions;
+use crate::hook::Hook;
 use crate::hooks::Hooks;
 use crate::json;
 use crate::printable::printable;
@@ -42,8 +44,9 @@ pub(super) struct Turn<'a> {
     cwd: PathBuf,
     session: Option<Session>,
     deadline: Deadline,
-    /// The hooks of the session's project, and of the project of `cwd` if that is another one.
-    projects: Vec<Hooks>,
+    hooks: Hooks,
+    /// The root of the session.
+    root: PathBuf,
     /// The trace that records the events; the error if that is not possible.
     trace: Option<Result<Trace, TraceError>>,
     /// The output of a tool in its own form.
@@ -76,11 +79,15 @@ impl<'a> Turn<'a> {
         let output = fields.get(agent.key("tool_result")).cloned();
         let output = output.unwrap_or_default();
         let event = agent.event(Value::Object(fields));
-        let projects = registered.projects(&cwd, session.as_ref(), deadline.grace)?;
+        let root = registered.root(session.as_ref())?;
+        let trace = registered.trace(&root);
+        let recording = trace.as_ref().and_then(|trace| trace.as_ref().ok());
+        let hooks = registered.hooks(&root, recording, deadline.grace);
         Ok(Self {
             event: event.map_err(|error| error.to_string())?,
-            projects: projects.hooks,
-            trace: projects.trace,
+            hooks,
+            root: root.directory,
+            trace,
             registered,
             input,
             cwd,
@@ -120,27 +127,21 @@ impl<'a> Turn<'a> {
         }
         if !has_hooks {
             // The process ends now, and freeing hooks of which none has run would take longer than all the work before.
-            std::mem::forget(self.projects);
+            std::mem::forget(self.hooks);
         }
         answer
     }
 
-    /// Returns the call at each project, with the hooks of this project.
-    fn calls(&self) -> impl Iterator<Item = (&Hooks, Call<'_>)> {
-        self.projects.iter().map(|hooks| {
-            let places = Places {
-                cwd: &self.cwd,
-                root: hooks.project().unwrap_or(&self.cwd),
-            };
-            (
-                hooks,
-                Call::new(self.registered.agent, self.event.clone(), places),
-            )
-        })
+    fn call(&self) -> Call<'_> {
+        let places = Places {
+            cwd: &self.cwd,
+            root: &self.root,
+        };
+        Call::new(self.registered.agent, self.event.clone(), places)
     }
 
-    /// Fires the events of the call at the hooks of each project, and starts those in the background. Returns the
-    /// decision of the hooks, and whether there were any.
+    /// Fires the events of the call, and starts hooks in the background. Returns the decision of the hooks, and whether there were
+    /// any.
     fn fire<'f>(&'f self, firing: Firing<'f>) -> (CallDecision, bool) {
         let mut dispatch = Dispatch {
             firing,
@@ -150,17 +151,11 @@ impl<'a> Turn<'a> {
             },
             home: &self.registered.home,
             is_tool: self.event.tool_name.is_some(),
-            may_change: true,
-            project: 0,
             background: Vec::new(),
             has_hooks: false,
             decision: CallDecision::default(),
         };
-        for (hooks, call) in self.calls() {
-            dispatch.call(hooks, call);
-            dispatch.may_change = false;
-            dispatch.project += 1;
-        }
+        dispatch.call(&self.hooks, self.call());
         let mut decision = std::mem::take(&mut dispatch.decision);
         if !dispatch.background.is_empty()
             && let Err(error) =
@@ -188,10 +183,8 @@ impl<'a> Turn<'a> {
 
     /// Adds the mistakes in hooks files, the hooks that are not approved, and that hooks are gone, to the user's lines.
     fn note_problems(&self, decision: &mut CallDecision) {
-        for hooks in &self.projects {
-            for problem in &hooks.report().problems {
-                decision.note(&problem.to_string());
-            }
+        for problem in &self.hooks.report().problems {
+            decision.note(&problem.to_string());
         }
         if let Some(message) = self.registered.vanished() {
             decision.note(&message);
@@ -224,11 +217,17 @@ impl<'a> Turn<'a> {
             .and_then(Value::as_str);
         let begins = matches!(source, Some("startup" | "resume"));
         session.keep_settings(begins, || {
-            let projects = self.projects.iter().filter_map(Hooks::project);
             let start = self.registered.start().unwrap_or_default();
-            let directories: Vec<_> = projects.chain([&*self.registered.home, &start]).collect();
-            settings::snapshot(agent, &directories)
+            settings::snapshot(agent, &[&self.root, &self.registered.home, &start])
         });
+    }
+
+    /// Returns the id of a subagent; empty for the agent itself.
+    fn agent_id(&self) -> &str {
+        let context = self.event.context();
+        let of_context = context.and_then(|context| context.field(AGENT_ID));
+        let id = self.event.data.get(AGENT_ID).or(of_context);
+        id.and_then(Value::as_str).unwrap_or_default()
     }
 
     /// Ends the turn at the first event at which the agent allows it.
@@ -236,15 +235,16 @@ impl<'a> Turn<'a> {
         let Some(session) = &self.session else {
             return;
         };
+        let agent = self.agent_id();
         match &self.event.event_type {
-            EventType::UserPromptSubmit => drop(session.ended_turn()),
+            EventType::UserPromptSubmit => drop(session.ended_turn(agent)),
             EventType::ToolPreExecute if dialect.ends_turn_later.is_some() => {
                 if let Some(reason) = &decision.stop {
-                    session.end_turn(reason);
+                    session.end_turn(agent, reason);
                 }
             }
             _ if dialect.ends_turn_later == Some(self.registered.event.name) => {
-                decision.stop = decision.stop.take().or_else(|| session.ended_turn());
+                decision.stop = decision.stop.take().or_else(|| session.ended_turn(agent));
             }
             _ => {}
         }
@@ -259,8 +259,7 @@ impl<'a> Turn<'a> {
             }
             return;
         }
-        let agent = self.event.data.get("agent_id").and_then(Value::as_str);
-        let agent = agent.unwrap_or_default();
+        let agent = self.agent_id();
         let name = self.registered.event.name;
         let is_blocked = decision.block.is_some();
         let may_block =
@@ -272,23 +271,24 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Runs these hooks in the background to their end.
-    pub(super) fn run_background(&self, places: &[Place]) {
-        for (project, (hooks, call)) in self.calls().enumerate() {
-            let all = hooks.registry().hooks().into_iter().enumerate();
-            let own = all
-                .filter(|(place, hook)| hook.background() && places.contains(&(project, *place)));
-            let own: Vec<_> = own.map(|(_, hook)| hook).collect();
-            hooks.registry().clear();
-            hooks.registry().load_hooks(own);
-            let whole = call.whole().unwrap_or_else(|_| call.as_it_came());
-            for event in std::iter::once(whole).chain(call.parts().unwrap_or_default()) {
-                let _ = hooks.execute(&event);
-            }
+    /// Runs the hooks in the background with these fingerprints to their end.
+    pub(super) fn run_background(&self, fingerprints: &[u64]) {
+        let (hooks, call) = (&self.hooks, self.call());
+        let is_own =
+            |hook: &Arc<Hook>| hook.background() && fingerprints.contains(&hook.fingerprint());
+        let own: Vec<_> = hooks
+            .registry()
+            .hooks()
+            .into_iter()
+            .filter(is_own)
+            .collect();
+        hooks.registry().clear();
+        hooks.registry().load_hooks(own);
+        let whole = call.whole().unwrap_or_else(|_| call.as_it_came());
+        for event in std::iter::once(whole).chain(call.parts().unwrap_or_default()) {
+            let _ = hooks.execute(&event);
         }
-        for hooks in &self.projects {
-            hooks.shutdown(NO_DEADLINE);
-        }
+        hooks.shutdown(NO_DEADLINE);
     }
 }
 

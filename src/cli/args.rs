@@ -12,7 +12,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
-use crate::bridge;
 use crate::cli::CommandError;
 use crate::compat::{self, Agent};
 use crate::packs::{PACKS, Pack};
@@ -384,18 +383,9 @@ pub(crate) struct Hook {
     pub(crate) profile: Option<String>,
     #[command(flatten)]
     pub(crate) recording: Recording,
-    /// Only run these hooks, in the background.
-    #[arg(long, hide = true, value_parser = background)]
-    pub(crate) background: Option<Background>,
-}
-
-/// The hooks that a process runs in the background.
-#[derive(Clone)]
-pub(crate) struct Background(pub(crate) Vec<bridge::Place>);
-
-fn background(text: &str) -> Result<Background, &'static str> {
-    let places = bridge::places(text).map(Background);
-    places.ok_or("expected places of hooks, as in `0.2,0.5`")
+    /// Only run the hooks with these fingerprints, in the background.
+    #[arg(long, hide = true)]
+    pub(crate) background: Vec<u64>,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

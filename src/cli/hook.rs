@@ -10,7 +10,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::AppProfile;
 use crate::bridge::{self, Answer, Registered};
-use crate::cli::args::{Background, Hook};
+use crate::cli::args::Hook;
 use crate::cli::io::{end, start};
 use crate::cli::{Exit, Io, first_value};
 use crate::compat::{self, Agent, Effect, Event};
@@ -55,12 +55,12 @@ pub(crate) fn run(args: &[OsString], io: &mut Io<'_>) -> Option<Exit> {
             });
         }
     };
-    if io.terminal.is_system && hook.background.is_none() {
+    if io.terminal.is_system && hook.background.is_empty() {
         let _ = start(watch(&registered));
     }
     let read = first_value::read(&mut io.terminal.input, LONGEST_EVENT);
-    if let Some(Background(places)) = &hook.background {
-        bridge::run_background(&registered, &read.unwrap_or_default(), places);
+    if !hook.background.is_empty() {
+        bridge::run_background(&registered, &read.unwrap_or_default(), &hook.background);
         return Some(Exit::FINE);
     }
     let terminal = &mut io.terminal;
@@ -163,7 +163,7 @@ impl Hook {
                 .recording
                 .trace_events
                 .clone()
-                .filter(|_| self.background.is_none()),
+                .filter(|_| self.background.is_empty()),
         })
     }
 }

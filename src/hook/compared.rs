@@ -56,6 +56,8 @@ pub(super) struct Root {
     base: OnceCell<Result<Base, Unknown>>,
     lookups: Lookups,
     paths: RefCell<HashMap<String, Result<Rc<Names>, Unknown>>>,
+    /// The names of files relative to the projects in which they lie, by their absolute names.
+    in_projects: RefCell<HashMap<String, Rc<[String]>>>,
     /// The place of a glob's fixed beginning without links, if that is another one.
     real: RefCell<HashMap<String, Option<String>>>,
 }
@@ -175,6 +177,7 @@ impl<'e> Compared<'e> {
             base: OnceCell::new(),
             lookups: Lookups::default(),
             paths: RefCell::default(),
+            in_projects: RefCell::default(),
             real: RefCell::default(),
         });
         roots.push(Rc::clone(&new));
@@ -224,6 +227,17 @@ impl Root {
         let names = base.names_of(value, &self.lookups).map(Rc::new);
         paths.insert(value.to_owned(), names.clone());
         names
+    }
+
+    /// Returns a file's name relative to each project in which it lies, but that of the root.
+    pub(super) fn in_projects(&self, absolute: &str, base: &Base) -> Result<Rc<[String]>, Unknown> {
+        if let Some(cached) = self.in_projects.borrow().get(absolute) {
+            return Ok(Rc::clone(cached));
+        }
+        let relative: Rc<[String]> = base.in_projects(absolute, &self.lookups)?.into();
+        let mut all = self.in_projects.borrow_mut();
+        all.insert(absolute.to_owned(), Rc::clone(&relative));
+        Ok(relative)
     }
 
     /// Returns the place of a path below the root without links, if the path goes through one. The path is an author's, so what

@@ -2,7 +2,8 @@
 //!
 //! A relative glob is compared with a name relative to the root, or with the absolute name if the file lies elsewhere; an
 //! absolute glob with the absolute name. A glob that begins with a mark (`*`, `?`, `[`) is also compared with the absolute name
-//! of a file in the root, so that `*/.ssh/*` sees `.ssh/key`; but nothing is granted by that alone. The fixed beginning of a glob
+//! of a file in the root, so that `*/.ssh/*` sees `.ssh/key`; but nothing is granted by that alone, nor by a name relative to another
+//! project. The fixed beginning of a glob
 //! is followed as paths are: a guard of `/tmp/**` sees `/private/tmp/x` where `/tmp` is a link.
 
 use super::answers::Answers;
@@ -193,11 +194,27 @@ impl PathTest {
         if is_absolute || has(&self.anchored, text)? || has(&self.unanchored, text)? {
             return Ok(Answers::is(true));
         }
-        let is_elsewhere = has(&self.unanchored, &name.absolute)? || self.is_linked(name, value)?;
+        let is_elsewhere = has(&self.unanchored, &name.absolute)?
+            || self.is_linked(name, value)?
+            || self.is_in_project(name, value)?;
         Ok(Answers {
             yes: is_elsewhere,
             ..Answers::is(false)
         })
+    }
+
+    /// Returns whether a name matches from another project's root: that of a worktree, or of the project beside this one. This grants
+    /// nothing, since any program can make a directory a project.
+    fn is_in_project(&self, name: &Name, value: &PathValue<'_>) -> Result<bool, Unknown> {
+        if self.anchored.is_none() {
+            return Ok(false);
+        }
+        for text in &*value.root.in_projects(&name.absolute, value.base)? {
+            if value.has_once(self.anchored.as_ref(), text)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Returns whether a name matches a glob whose fixed beginning leads through a link.
@@ -248,8 +265,10 @@ impl PathTest {
     /// Returns whether a guard must see a call on this directory: a glob matches all that is in it, or has a fixed beginning
     /// and may match something in it, or what the search in it finds.
     fn is_about_what_is_below(&self, name: &Name, value: &PathValue<'_>) -> Result<bool, Unknown> {
+        let in_projects = value.root.in_projects(&name.absolute, value.base)?;
+        let in_projects = in_projects.iter().map(String::as_str);
         let texts = [name.relative.as_deref(), Some(&name.absolute)];
-        for text in texts.into_iter().flatten() {
+        for text in texts.into_iter().flatten().chain(in_projects) {
             let text = format!("{}/", text.trim_end_matches('/'));
             for expression in [&self.anchored, &self.unanchored] {
                 if value.has_once(expression.as_ref(), &text)? {

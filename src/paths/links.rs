@@ -42,6 +42,11 @@ impl Default for Lookups {
 }
 
 impl Lookups {
+    pub(super) fn is_there(&self, path: &Path) -> Result<bool, Unknown> {
+        self.take(path)?;
+        Ok(path.symlink_metadata().is_ok())
+    }
+
     fn take(&self, path: &Path) -> Result<(), Unknown> {
         let left = self.0.get().checked_sub(path.as_os_str().len() + LOOKUP);
         self.0.set(left.unwrap_or_default());

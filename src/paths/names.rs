@@ -197,6 +197,35 @@ impl Base {
         Some(if rest.is_empty() { "." } else { rest })
     }
 
+    /// Returns a path relative to each directory above it, but the root, in which a project begins: a worktree, a submodule, or the
+    /// project beside this one. The home directory begins none.
+    ///
+    /// # Errors
+    /// If too much was looked up for the event.
+    pub(crate) fn in_projects(
+        &self,
+        absolute: &str,
+        lookups: &Lookups,
+    ) -> Result<Vec<String>, Unknown> {
+        let mut relative = Vec::new();
+        if !self.looks {
+            return Ok(relative);
+        }
+        for (slash, _) in absolute.match_indices('/').rev() {
+            let directory = &absolute[..slash];
+            if directory.is_empty() || self.home.as_deref() == Some(directory) {
+                break;
+            }
+            if self.roots.iter().any(|root| root == directory) {
+                continue;
+            }
+            if lookups.is_there(&Path::new(directory).join(".git"))? {
+                relative.push(absolute[slash + 1..].to_owned());
+            }
+        }
+        Ok(relative)
+    }
+
     pub(crate) fn system(&self) -> System {
         self.system
     }

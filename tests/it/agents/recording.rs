@@ -208,21 +208,3 @@ fn what_cannot_be_recorded_changes_no_decision() {
     assert!(start.out.contains("events are not recorded"), "{start:?}");
     assert!(!inside.exists() && !user.path("project/sub").exists());
 }
-
-/// A session may go to another project, which must not have the file either.
-#[test]
-fn the_other_project_of_a_session_does_not_have_the_file() {
-    let user = with_guard();
-    fs::create_dir_all(user.path("other/.git")).unwrap();
-    fs::create_dir_all(user.path("other/.src")).unwrap();
-    let file = user.path("other/events.jsonl");
-    let options = ["--trace-events", file.to_str().unwrap()];
-    let fields =
-        json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "cwd": user.path("other")});
-    assert_eq!(
-        user.fired_with("claude", "PreToolUse", &fields, &options)
-            .status,
-        0
-    );
-    assert!(!file.exists());
-}

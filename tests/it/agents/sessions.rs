@@ -55,6 +55,9 @@ fn a_turn_that_a_hook_ends_before_a_tool_ends_after_the_batch() {
     let batch = || user.fired("claude", "PostToolBatch", &json!({"tool_calls": []}));
     assert_eq!(batch().out, "");
     assert_eq!(user.fired("claude", "PreToolUse", &shell("ls")).status, 2);
+    // That of a subagent is another one.
+    let of_subagent = json!({"tool_calls": [], "agent_id": "a1"});
+    assert_eq!(user.fired("claude", "PostToolBatch", &of_subagent).out, "");
     assert_eq!(
         batch().out,
         "{\"continue\":false,\"stopReason\":\"enough\"}\n"
@@ -136,7 +139,7 @@ fn the_hooks_of_the_sessions_project_run_wherever_the_agent_is() {
         ("codex", "project", None, "project", "`first`"),
         ("codex", "project", None, "free", "`first`"),
         ("codex", "project", None, "other", "`first`"),
-        ("codex", "free", None, "other", "`second`"),
+        ("codex", "free", None, "other", "none"),
         ("codex", "free", None, "free", "none"),
         // Another agent's variable is not read.
         (
@@ -165,7 +168,7 @@ fn the_hooks_of_the_sessions_project_run_wherever_the_agent_is() {
             "other",
             Some(("CLAUDE_PROJECT_DIR", "free")),
             "other",
-            "`second`",
+            "none",
         ),
         (
             "claude",
@@ -196,28 +199,17 @@ fn the_projects_of_a_session_stay_what_they_were() {
     user.write("project/src/.git/HEAD", "");
     user.write("project/src/.forge-hooks/hooks.json", "{\"hooks\": []}");
     assert!(in_src().contains("`first`"));
-    // An approved hook blocks when its file is gone or invalid, wherever it is.
-    project(&user, "other", "second");
-    let in_other = || calls_rm(&user, "codex", "project", None, "other");
+    // An approved hook blocks when its file is gone or invalid.
     fs::remove_file(user.path("project/.forge-hooks/hooks.json")).unwrap();
     assert!(in_src().contains("approv"), "{}", in_src());
-    project(&user, "project", "first");
-    let free = || calls_rm(&user, "codex", "free", None, "other");
-    fs::create_dir_all(user.path("free")).unwrap();
-    assert!(free().contains("`second`"));
-    user.write("other/.forge-hooks/hooks.json", "{");
-    assert!(free().contains("hooks.json"), "{}", free());
-    fs::remove_file(user.path("other/.forge-hooks/hooks.json")).unwrap();
-    user.write("other/.git/HEAD", "");
-    assert!(free().contains("approv"), "{}", free());
-    assert!(in_other().contains("`first`"));
+    user.write("project/.forge-hooks/hooks.json", "{");
+    assert!(in_src().contains("hooks.json"), "{}", in_src());
 }
 
 #[test]
 fn a_root_that_is_moved_blocks() {
     let user = User::new();
     project(&user, "project", "first");
-    let call = || calls_rm(&user, "codex", "free", Some(("CODEX", "free")), "project");
     fs::create_dir_all(user.path("free")).unwrap();
     let inside = || {
         calls_rm(
@@ -228,7 +220,7 @@ fn a_root_that_is_moved_blocks() {
             "free",
         )
     };
-    assert!(inside().contains("`first`") && call().contains("`first`"));
+    assert!(inside().contains("`first`"));
     fs::rename(user.path("project"), user.path("moved")).unwrap();
     assert!(inside().contains("was moved"), "{}", inside());
     std::os::unix::fs::symlink(user.path("moved"), user.path("project")).unwrap();
@@ -262,31 +254,6 @@ fn fired_in_other(user: &User, event: &str, mut fields: Value) -> Printed {
     user.feed(command, &fields.to_string())
 }
 
-/// They are not asked because of a hook of the user, which runs only once.
-#[test]
-fn an_output_is_withheld_if_the_redacting_hook_of_another_project_does_not_run() {
-    let user = User::new();
-    let audits = |regex: &str| json!([{"event": "tool:post_execute", "name": "audits", "when": {"/tool_result": {"regex": regex}}, "command": "exit 0"}]);
-    let redacts = json!([{"event": "tool:post_execute:bash", "name": "redacts", "command": "exit 0", "on_failure": "withhold"}]);
-    approved(&user, "other", &redacts);
-    let mut ran = shell("ls");
-    ran["tool_response"] = "secret".into();
-    for (regex, tool, is_withheld) in [
-        ("\\w", "Bash", false),
-        ("\\w{2000}", "Bash", true),
-        ("\\w{2000}", "Read", false),
-    ] {
-        user.has_hooks(&audits(regex));
-        ran["tool_name"] = tool.into();
-        let answer = fired_in_other(&user, "PostToolUse", ran.clone());
-        assert_eq!(
-            answer.out.contains("output withheld: hook `redacts` did not redact it: blocked by forge-hooks: hook `audits` cannot be used"),
-            is_withheld,
-            "{regex} {tool}: {answer:?}"
-        );
-    }
-}
-
 /// A hook for a part of a call is not asked if a hook for the whole cannot be used, or if the parts are unclear.
 #[test]
 fn an_output_is_withheld_if_the_redacting_hook_of_a_part_does_not_run() {
@@ -315,71 +282,77 @@ fn an_output_is_withheld_if_the_redacting_hook_of_a_part_does_not_run() {
     }
 }
 
-/// A guard of the user sees the paths of both projects.
+/// A guard of the user sees paths from the root of the session, and from each project in which they lie.
 #[test]
-fn a_users_guard_runs_in_two_projects() {
+fn a_users_guard_sees_paths_of_other_projects() {
     let user = User::new();
-    project(&user, "other", "second");
+    for marker in ["other/.git/HEAD", "project/trees/one/.git"] {
+        user.write(marker, "");
+    }
     let blocks = json!({"decision": "block", "reason": "no secrets"});
+    let allows = json!({"decision": "allow"});
     user.has_hooks(&json!([
         {"event": "tool:pre_execute:write|edit", "when": {"/tool_args/path": "secrets/**"}, "answer": blocks},
+        {"event": "tool:pre_execute:write|edit", "when": {"/tool_args/path": "notes/**"}, "answer": allows},
     ]));
-    let first = user.project().join("secrets/a");
-    for (path, status) in [("a", 0), ("secrets/a", 2), (first.to_str().unwrap(), 2)] {
+    let at = |path: &str| user.path(path).to_str().unwrap().to_owned();
+    for (path, status, is_granted) in [
+        ("a".to_owned(), 0, false),
+        ("secrets/a".to_owned(), 2, false),
+        (at("other/secrets/a"), 2, false),
+        (at("project/secrets/a"), 2, false),
+        (at("project/trees/one/secrets/a"), 2, false),
+        (at("project/trees/two/secrets/a"), 0, false),
+        (at("project/notes/a"), 0, true),
+        (at("other/notes/a"), 0, false),
+        ("notes/a".to_owned(), 0, false),
+    ] {
         let write = json!({"tool_name": "Write", "tool_input": {"file_path": path, "content": ""}});
         let answer = fired_in_other(&user, "PreToolUse", write);
         assert_eq!(answer.status, status, "{path}: {answer:?}");
+        assert_eq!(
+            answer.out.contains("allow"),
+            is_granted,
+            "{path}: {answer:?}"
+        );
     }
 }
 
+/// A session that began in the home directory, where there is no project, and has gone elsewhere.
 #[test]
-fn any_other_hook_of_a_user_runs_once_for_two_projects() {
+fn the_directory_in_which_a_session_began_stays() {
     let user = User::new();
-    project(&user, "other", "second");
-    let logs = |event: &str, log: &str, background| {
-        let command = format!("echo run >> {}", user.path(log).display());
-        json!({"event": event, "command": command, "background": background})
-    };
+    for directory in ["home/.ssh", "home/elsewhere/notes"] {
+        fs::create_dir_all(user.path(directory)).unwrap();
+    }
+    let blocks = json!({"decision": "block", "reason": "no keys"});
+    let allows = json!({"decision": "allow"});
     user.has_hooks(&json!([
-        logs("tool:post_execute", "log", false),
-        logs("tool:post_execute", "behind", true),
-        logs("tool:pre_execute:bash", "before", true),
+        {"event": "tool:pre_execute", "when": {"/tool_args/path": ".ssh/**"}, "answer": blocks},
+        {"event": "tool:pre_execute", "when": {"/tool_args/path": "notes/**"}, "answer": allows},
     ]));
-    let mut ran = shell("ls");
-    ran["tool_response"] = "out".into();
-    for count in 1..=3 {
-        for event in ["PreToolUse", "PostToolUse"] {
-            assert_eq!(fired_in_other(&user, event, ran.clone()).status, 0);
-        }
-        // A second run for the project would be seen at the latest after the next event.
-        for file in ["log", "behind", "before"] {
-            eventually("the hook in the background has run", || {
-                let lines = fs::read_to_string(user.path(file)).unwrap_or_default();
-                lines.lines().count() >= count
-            });
-        }
-    }
-    for file in ["log", "behind", "before"] {
-        assert_eq!(user.read(file), "run\n".repeat(3), "{file}");
-    }
-}
-
-/// A glob would find a path in any form; an expression sees the one that the event has.
-#[test]
-fn the_hooks_of_a_project_see_paths_from_its_root() {
-    let user = User::new();
-    for directory in ["project", "other"] {
-        let when = json!({"/tool_args/path": {"regex": "^secrets/"}});
-        project_with(&user, directory, "tool:pre_execute:write", directory, when);
-    }
-    let blocked_by = |path: &str| {
-        let write = json!({"tool_name": "Write", "tool_input": {"file_path": path, "content": ""}});
-        fired_in_other(&user, "PreToolUse", write).err
+    let read = |cwd: &str, path: &str| {
+        let mut command = user.registered("claude", "PreToolUse");
+        command.env("CLAUDE_PROJECT_DIR", user.path("home"));
+        let input = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": user.path(cwd),
+            "tool_name": "Read", "tool_input": {"file_path": path},
+        });
+        user.feed(command, &input.to_string())
     };
-    assert!(blocked_by("secrets/a").contains("`other`"));
-    let first = user.project().join("secrets/a");
-    assert!(blocked_by(first.to_str().unwrap()).contains("`project`"));
-    assert_eq!(blocked_by("a"), "");
+    let key = user.path("home/.ssh/key").to_str().unwrap().to_owned();
+    for (cwd, path, status) in [
+        ("home", ".ssh/key", 2),
+        ("home/.ssh", "key", 2),
+        ("home/.ssh", &key, 2),
+        ("home/elsewhere", &key, 2),
+        ("home/elsewhere", "key", 0),
+    ] {
+        assert_eq!(read(cwd, path).status, status, "{cwd} {path}");
+    }
+    assert!(!read("home/elsewhere", "notes/a").out.contains("allow"));
+    fs::create_dir(user.path("home/.git")).unwrap();
+    assert_eq!(read("home/.ssh", "key").status, 2);
 }
 
 #[test]
