@@ -644,7 +644,10 @@ impl Hooks {
     /// Returns whether a path [decides](Self::decides), if the files of `also` decide too.
     pub(crate) fn decides_with(&self, path: &Path, also: &AlsoDeciding) -> bool {
         let root = self.project();
-        let (files, directories) = self.config().other_agents().deciding_places(root);
+        let (files, directories) = self
+            .config()
+            .other_agents()
+            .deciding_places(root, !also.reads_texts);
         let here = std::env::current_dir().unwrap_or_default();
         let deciders = Deciders {
             root,

@@ -20,6 +20,8 @@ pub(super) struct Dispatch<'a> {
     pub(super) scene: Scene,
     /// The user's home directory.
     pub(super) home: &'a Path,
+    /// The root of the session.
+    pub(super) root: &'a Path,
     pub(super) is_tool: bool,
     /// The fingerprints of the hooks in the background whose turn has come.
     pub(super) background: Vec<u64>,
@@ -68,7 +70,9 @@ impl Dispatch<'_> {
 
     /// Fires one event, unless the call is blocked. Returns it as hooks have changed it, if they have.
     fn event(&mut self, hooks: &Hooks, mut event: HookEvent) -> Option<HookEvent> {
-        if let Some(why) = guarded::objection(hooks, self.home, &event) {
+        if let Some(why) =
+            guarded::objection(hooks, self.scene.agent, [self.home, self.root], &event)
+        {
             self.decision.block_with(why);
         }
         // Each hook gets the output with the changes of the hooks before it.
@@ -213,6 +217,7 @@ mod tests {
                 is_interrupted: &mut || begun.exists(),
             },
             home: home.path(),
+            root: home.path(),
             scene: Scene {
                 agent: CLAUDE,
                 is_end: false,

@@ -12,6 +12,7 @@ mod decision;
 mod dialect;
 mod dispatch;
 mod firing;
+mod front_matter;
 mod guarded;
 mod install;
 mod patch;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::session::{Root, Session};
+use super::session::{Beginning, Root};
 use super::vanished;
 use crate::compat::{Agent, Event};
 use crate::config::{HookConfig, TrustPolicy};
@@ -115,25 +115,14 @@ impl Registered {
         vanished::message(self.agent, &self.home, &self.config())
     }
 
-    /// Returns the root of the session: it stays what it was when the session began.
+    /// Returns the root of the session: the one with which it began, or the one that is found now.
     ///
     /// # Errors
-    /// If it is not known where the session began.
-    pub(super) fn root(&self, session: Option<&Session>) -> Result<Root, String> {
-        let start = self.start()?;
-        let find = || match self.config().discover_project(&start) {
-            Some(directory) => Root {
-                directory,
-                is_project: true,
-            },
-            None => Root {
-                directory: start.canonicalize().unwrap_or_else(|_| start.clone()),
-                is_project: false,
-            },
-        };
-        let root = match session {
-            Some(session) => session.root(find)?,
-            None => find(),
+    /// If it is not known where the session began, or the root is not there any more.
+    pub(super) fn root(&self, begun: Option<&Beginning>) -> Result<Root, String> {
+        let root = match begun {
+            Some(begun) => begun.root.clone(),
+            None => self.found_root()?,
         };
         if is_in_place(&root.directory) {
             return Ok(root);
@@ -142,6 +131,17 @@ impl Registered {
             "the root of the session, `{}`, was moved or is a link now: start the agent again in it",
             root.directory.display()
         ))
+    }
+
+    fn found_root(&self) -> Result<Root, String> {
+        let start = self.start()?;
+        let project = self.config().discover_project(&start);
+        let is_project = project.is_some();
+        let directory = project.or_else(|| start.canonicalize().ok());
+        Ok(Root {
+            directory: directory.unwrap_or(start),
+            is_project,
+        })
     }
 
     /// Builds the trace of events, if the command names a file for it. The error if it cannot be built.

@@ -20,6 +20,12 @@ const STATE: &str = ".local/state/forge-hooks";
 
 const SETTINGS: &str = "settings";
 
+/// The file with the root of a session, and its hooks files.
+const BEGINNING: &str = "root";
+
+/// Stands before the root of a session that began in no project.
+const NO_PROJECT: &str = "no project: ";
+
 /// The beginning of the names of files with a count, whose length it is.
 const STOPS: &str = "stops-";
 
@@ -31,17 +37,6 @@ const LONGEST: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// The most sessions whose age is checked when a session begins.
 const MOST_OLD: usize = 1_000;
-
-/// Stands before the kept root of a session that began in no project.
-const NO_PROJECT: &str = "no project: ";
-
-fn read_root(text: &str) -> Root {
-    let directory = text.strip_prefix(NO_PROJECT);
-    Root {
-        directory: directory.unwrap_or(text).into(),
-        is_project: directory.is_none(),
-    }
-}
 
 /// Returns the directory of what this program keeps.
 pub(super) fn state(home: &Path) -> PathBuf {
@@ -57,6 +52,48 @@ fn turn_of(agent: &str) -> String {
 pub(super) struct Root {
     pub(super) directory: PathBuf,
     pub(super) is_project: bool,
+}
+
+/// How a session began.
+#[derive(Debug, PartialEq)]
+pub(super) struct Beginning {
+    pub(super) root: Root,
+    /// The files that had hooks.
+    pub(super) files: Vec<String>,
+}
+
+impl Beginning {
+    /// Reads the root from the first line, and the files from the others.
+    fn read(text: &str) -> Self {
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        let directory = first.strip_prefix(NO_PROJECT);
+        Self {
+            root: Root {
+                directory: directory.unwrap_or(first).into(),
+                is_project: directory.is_none(),
+            },
+            files: lines.map(str::to_owned).collect(),
+        }
+    }
+
+    fn text(&self) -> Result<String, String> {
+        let root = &self.root.directory;
+        let directory = root.to_str().filter(|text| !text.contains('\n'));
+        let directory = directory
+            .ok_or_else(|| format!("the root {root:?} is not UTF-8, or has a line break"))?;
+        let mark = if self.root.is_project { "" } else { NO_PROJECT };
+        let lines = self.files.iter().filter(|file| !file.contains('\n'));
+        let lines = lines.map(|file| format!("\n{file}"));
+        Ok(format!("{mark}{directory}{}", lines.collect::<String>()))
+    }
+}
+
+fn not_kept(path: &Path, error: &io::Error) -> String {
+    format!(
+        "cannot keep how the session began in `{}`: {error}",
+        path.display()
+    )
 }
 
 /// The files of one session.
@@ -76,33 +113,27 @@ impl Session {
         }
     }
 
-    /// Returns the root of the session: the one that is found when the session begins. A later change of the directories above does not
-    /// change it.
+    /// Returns how the session began; none if this event is its first.
     ///
     /// # Errors
-    /// If the root can be neither read nor kept.
-    pub(super) fn root(&self, find: impl FnOnce() -> Root) -> Result<Root, String> {
-        let path = self.directory.join("root");
-        let failed = |error: io::Error| {
-            format!(
-                "cannot keep the root of the session in `{}`: {error}",
-                path.display()
-            )
-        };
+    /// If it cannot be read.
+    pub(super) fn beginning(&self) -> Result<Option<Beginning>, String> {
+        let path = self.directory.join(BEGINNING);
         match fs::read_to_string(&path) {
-            Ok(text) => Ok(read_root(&text)),
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(failed(error)),
-            Err(_) => {
-                let root = find();
-                let directory = root.directory.to_str();
-                let directory =
-                    directory.ok_or_else(|| format!("the root {root:?} is not UTF-8"))?;
-                let mark = if root.is_project { "" } else { NO_PROJECT };
-                self.keep("root", &format!("{mark}{directory}"))
-                    .map_err(failed)?;
-                Ok(root)
-            }
+            Ok(text) => Ok(Some(Beginning::read(&text))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(not_kept(&path, &error)),
         }
+    }
+
+    /// Keeps how the session began. Later changes of the directories above the root do not change it.
+    ///
+    /// # Errors
+    /// If it cannot be kept.
+    pub(super) fn begin(&self, beginning: &Beginning) -> Result<(), String> {
+        let text = beginning.text()?;
+        let kept = self.keep(BEGINNING, &text);
+        kept.map_err(|error| not_kept(&self.directory.join(BEGINNING), &error))
     }
 
     /// Keeps the settings as they are when the session begins, with this event or with an earlier one.

@@ -16,7 +16,7 @@ use super::dispatch::Dispatch;
 use super::firing::{Deadline, Firing};
 use super::paths::Places;
 use super::registered::Registered;
-use super::session::Session;
+use super::session::{Beginning, Session};
 use super::settings;
 use crate::compat::{APPLY_PATCH, Agent, Event};
 use crate::events::{AGENT_ID, EventType, HookEvent};
@@ -47,6 +47,8 @@ pub(super) struct Turn<'a> {
     hooks: Hooks,
     /// The root of the session.
     root: PathBuf,
+    /// A file that had hooks when the session began, and has none now.
+    gone: Option<String>,
     /// The trace that records the events; the error if that is not possible.
     trace: Option<Result<Trace, TraceError>>,
     /// The output of a tool in its own form.
@@ -79,14 +81,35 @@ impl<'a> Turn<'a> {
         let output = fields.get(agent.key("tool_result")).cloned();
         let output = output.unwrap_or_default();
         let event = agent.event(Value::Object(fields));
-        let root = registered.root(session.as_ref())?;
+        let begun = session
+            .as_ref()
+            .map(Session::beginning)
+            .transpose()?
+            .flatten();
+        let root = registered.root(begun.as_ref())?;
         let trace = registered.trace(&root);
         let recording = trace.as_ref().and_then(|trace| trace.as_ref().ok());
         let hooks = registered.hooks(&root, recording, deadline.grace);
+        let event = event.map_err(|error| error.to_string())?;
+        let now = Beginning {
+            files: files_of(&hooks),
+            root,
+        };
+        let gone = match (&session, begun) {
+            (Some(session), begun) if begun.is_none() || starts_agent(&event) => {
+                session.begin(&now)?;
+                None
+            }
+            (_, begun) => {
+                let files = begun.into_iter().flat_map(|begun| begun.files);
+                files.into_iter().find(|file| !now.files.contains(file))
+            }
+        };
         Ok(Self {
-            event: event.map_err(|error| error.to_string())?,
+            event,
             hooks,
-            root: root.directory,
+            root: now.root.directory,
+            gone,
             trace,
             registered,
             input,
@@ -115,6 +138,16 @@ impl<'a> Turn<'a> {
             is_interrupted,
         };
         let (mut decision, has_hooks) = self.fire(firing);
+        if let Some(file) = self
+            .gone
+            .as_ref()
+            .filter(|_| row.can_block() && !row.is_stop())
+        {
+            decision.block_with(format!(
+                "blocked by forge-hooks: `{}` had hooks when this session began, and has none now: restore it, or start the agent again",
+                printable(file)
+            ));
+        }
         self.guard_settings(&mut decision);
         if self.event.event_type == EventType::SessionStart {
             self.note_problems(&mut decision);
@@ -150,6 +183,7 @@ impl<'a> Turn<'a> {
                 is_end: self.registered.event.is_stop(),
             },
             home: &self.registered.home,
+            root: &self.root,
             is_tool: self.event.tool_name.is_some(),
             background: Vec::new(),
             has_hooks: false,
@@ -207,15 +241,7 @@ impl<'a> Turn<'a> {
             return;
         }
         // A person may have changed them since the agent was started last.
-        let source = self
-            .event
-            .data
-            .get("agent")
-            .and_then(|agent| agent.get("source"));
-        let source = source
-            .or(self.event.data.get("source"))
-            .and_then(Value::as_str);
-        let begins = matches!(source, Some("startup" | "resume"));
+        let begins = starts_agent(&self.event);
         session.keep_settings(begins, || {
             let start = self.registered.start().unwrap_or_default();
             settings::snapshot(agent, &[&self.root, &self.registered.home, &start])
@@ -290,6 +316,31 @@ impl<'a> Turn<'a> {
         }
         hooks.shutdown(NO_DEADLINE);
     }
+}
+
+/// Returns whether a person has just started the agent, in a new session or in an earlier one.
+fn starts_agent(event: &HookEvent) -> bool {
+    let of_agent = event
+        .data
+        .get("agent")
+        .and_then(|agent| agent.get("source"));
+    let source = of_agent
+        .or(event.data.get("source"))
+        .and_then(Value::as_str);
+    event.event_type == EventType::SessionStart
+        && matches!(source, Some("startup" | "new" | "resume"))
+}
+
+/// Returns the files that have hooks.
+fn files_of(hooks: &Hooks) -> Vec<String> {
+    let mut files: Vec<String> = Vec::new();
+    for hook in hooks.registry().hooks() {
+        let source = hook.source().map(|source| source.path.to_string_lossy());
+        if let Some(file) = source.filter(|file| files.last().is_none_or(|last| *last != **file)) {
+            files.push(file.into_owned());
+        }
+    }
+    files
 }
 
 /// Gives a patch that is the whole input of a tool the form in which other agents have it.

@@ -40,6 +40,11 @@ pub struct Agent {
     pub(crate) extensions: Option<&'static str>,
     /// Files and directories below both: other hooks, and commands that the agent runs without an event.
     pub(super) also_decides: Words,
+    /// Directories with skills, commands or subagents, whose front matter may register hooks.
+    pub(crate) may_decide: Words,
+    /// Files in the user's home that run before each hook.
+    #[cfg_attr(not(feature = "cli"), allow(dead_code))]
+    pub(crate) decides_at_home: Words,
     /// The file that identifies a plugin of this agent.
     pub(crate) manifest: &'static str,
     /// The variable that names another place for this directory, below the home directory, where the user's files are.

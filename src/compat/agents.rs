@@ -78,9 +78,9 @@ pub const CLAUDE: &Agent = &Agent {
     files: &[".claude/settings.json", ".claude/settings.local.json"],
     toml: None,
     extensions: None,
-    also_decides: &[
-        ".claude.json", ".claude/agents", ".claude/commands", ".claude/plugins", ".claude/skills", ".mcp.json",
-    ],
+    also_decides: &[".claude.json", ".claude/plugins", ".mcp.json"],
+    may_decide: &[".claude/agents", ".claude/commands", ".claude/skills"],
+    decides_at_home: &[],
     manifest: ".claude-plugin",
     moved_by: ("CLAUDE_CONFIG_DIR", ".claude"),
     set_for_tools: "CLAUDECODE",
@@ -268,7 +268,13 @@ pub const CODEX: &Agent = &Agent {
     files: &[".codex/hooks.json"],
     toml: Some(".codex/config.toml"),
     extensions: None,
-    also_decides: &[],
+    // A role has settings of its own.
+    also_decides: &[".codex/agents"],
+    may_decide: &[".codex/skills"],
+    // Its shell, which starts hooks, is one of logins: `exit 0` would let each call pass.
+    decides_at_home: &[
+        ".bash_login", ".bash_profile", ".bashrc", ".config/fish", ".profile", ".zlogin", ".zprofile", ".zshenv", ".zshrc",
+    ],
     manifest: ".codex-plugin",
     moved_by: ("CODEX_HOME", ".codex"),
     set_for_tools: "CODEX_THREAD_ID",
@@ -402,7 +408,9 @@ pub const GEMINI: &Agent = &Agent {
     files: &[".gemini/settings.json"],
     toml: None,
     extensions: Some(".gemini/extensions"),
-    also_decides: &[],
+    also_decides: &[".gemini/.env", ".gemini/policies"],
+    may_decide: &[],
+    decides_at_home: &[],
     manifest: "gemini-extension.json",
     moved_by: ("GEMINI_CLI_HOME", ""),
     set_for_tools: "GEMINI_CLI",

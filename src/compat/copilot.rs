@@ -38,9 +38,10 @@ pub(crate) const COPILOT: &Agent = &Agent {
     toml: None,
     extensions: None,
     also_decides: &[
-        ".copilot/agents", ".copilot/extensions", ".copilot/hooks", ".copilot/mcp-config.json", ".github/agents",
-        ".github/extensions", ".github/hooks",
+        ".copilot/extensions", ".copilot/hooks", ".copilot/mcp-config.json", ".github/extensions", ".github/hooks",
     ],
+    may_decide: &[".copilot/agents", ".copilot/skills", ".github/agents", ".github/skills"],
+    decides_at_home: &[],
     moved_by: ("COPILOT_HOME", ".copilot"),
     set_for_tools: "COPILOT_CLI",
     approval: None,

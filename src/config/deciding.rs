@@ -30,12 +30,29 @@ pub(crate) struct AlsoDeciding {
     /// Parts of a path that decide wherever they stand.
     #[cfg(feature = "cli")]
     pub(crate) anywhere: Vec<PathBuf>,
+    /// True if the caller judges skills, commands and subagents by their text.
+    pub(crate) reads_texts: bool,
 }
 
 impl AlsoDeciding {
     #[cfg(feature = "cli")]
     fn has(&self, names: &Names) -> bool {
         self.anywhere.iter().any(|parts| names.has_parts(parts))
+    }
+
+    /// Creates the value for parts of a path that decide wherever they stand.
+    #[cfg(feature = "cli")]
+    pub(crate) fn anywhere(anywhere: Vec<PathBuf>) -> Self {
+        Self {
+            anywhere,
+            ..Self::default()
+        }
+    }
+
+    /// Returns whether a path has parts that decide wherever they stand, by one of its names.
+    #[cfg(feature = "cli")]
+    pub(crate) fn has_path(&self, path: &Path) -> bool {
+        Names::of_file(path).is_ok_and(|names| self.has(&names))
     }
 
     #[cfg(not(feature = "cli"))]

@@ -92,8 +92,13 @@ impl OtherAgents {
     }
 
     /// Returns the files of all agents that decide which hooks run, and the directories in which every file does, in the
-    /// user's home and in the project: also those of agents whose hooks are not loaded.
-    pub(crate) fn deciding_places(&self, root: Option<&Path>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    /// user's home and in the project: also those of agents whose hooks are not loaded. With `all`, those of which only some files decide,
+    /// too.
+    pub(crate) fn deciding_places(
+        &self,
+        root: Option<&Path>,
+        all: bool,
+    ) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let home = self.home();
         let agents = || BRIDGED.iter().chain(&self.agents).copied();
         let (mut files, mut directories) = (Vec::new(), Vec::new());
@@ -103,7 +108,9 @@ impl OtherAgents {
                     .flat_map(Agent::deciding_files)
                     .map(|name| base.join(name)),
             );
+            let some = agents().flat_map(|agent| agent.may_decide).filter(|_| all);
             let names = agents().flat_map(Agent::deciding_directories);
+            let names = names.chain(some.copied());
             directories.extend(names.map(|name| base.join(name)));
         }
         // A plugin may be the project itself, or a directory above it: then only its files with hooks count.

@@ -492,9 +492,9 @@ fn files_that_decide_are_protected_without_a_hook() {
         ("sub/deep/.Codex/config.toml".into(), true),
         (user.path("elsewhere/.gemini/settings.json"), true),
         ("sub/.forge-hooks/hooks/new.sh".into(), true),
-        ("sub/.claude/commands/new.md".into(), true),
+        ("sub/.codex/agents/reviewer.toml".into(), true),
+        (".gemini/.env".into(), true),
         (".mcp.json".into(), true),
-        (".github/agents/new.md".into(), true),
         (".claude/notes.md".into(), false),
         ("linked/settings.json".into(), true),
         ("linked-file".into(), true),
@@ -570,6 +570,88 @@ fn files_that_decide_are_protected_without_a_hook() {
     }
     let read = json!({"tool_name": "Read", "tool_input": {"file_path": user.path("home/.claude/settings.json")}});
     assert_eq!(user.fired("claude", "PreToolUse", &read).status, 0);
+}
+
+/// A skill is written daily, but not one that registers hooks. Git runs what its own files name, and Codex starts hooks through a shell
+/// that reads the user's start-up files.
+#[test]
+fn what_may_decide_is_protected_by_its_text() {
+    let user = User::new();
+    user.write(
+        "project/.claude/skills/a/SKILL.md",
+        "---\nname: a\n---\ntext",
+    );
+    let plain = "---\nname: b\n---\nhooks: none";
+    let hooks = "---\nname: b\nhooks: {}\n---\n";
+    let home = user.path("home");
+    let write = |path: &str, text: &str| {
+        let path = path.replace('~', home.to_str().unwrap());
+        ("Write", json!({"file_path": path, "content": text}))
+    };
+    let edit = |old: &str, new: &str| {
+        let path = ".claude/skills/a/SKILL.md";
+        (
+            "Edit",
+            json!({"file_path": path, "old_string": old, "new_string": new}),
+        )
+    };
+    let decides = "files that decide which hooks run";
+    let of_git = "git's own files";
+    for (agent, (tool, arguments), expected) in [
+        ("claude", write(".claude/skills/b/SKILL.md", plain), ""),
+        ("claude", write(".claude/commands/b.md", hooks), decides),
+        ("claude", write(".github/agents/b.md", hooks), decides),
+        ("claude", edit("text", "hooks: text"), ""),
+        ("claude", edit("name: a", "permissionMode: a"), decides),
+        (
+            "claude",
+            ("mcp__fs__write", json!({"path": ".claude/agents/b.md"})),
+            decides,
+        ),
+        ("claude", write(".git/config", ""), of_git),
+        ("claude", write("sub/.git/hooks/pre-commit", ""), of_git),
+        ("claude", write(".gitignore", ""), ""),
+        ("claude", write("~/.bash_profile", "exit 0"), ""),
+        ("codex", write("~/.bash_profile", "exit 0"), decides),
+        (
+            "codex",
+            write("~/.config/fish/config.fish", "exit"),
+            decides,
+        ),
+        ("codex", write(".bashrc", ""), ""),
+    ] {
+        let call = json!({"tool_name": tool, "tool_input": arguments});
+        let answer = user.fired(agent, "PreToolUse", &call);
+        let is_blocked = answer.status == 2;
+        assert_eq!(is_blocked, !expected.is_empty(), "{call}: {answer:?}");
+        assert!(answer.err.contains(expected), "{call}: {answer:?}");
+    }
+}
+
+/// Only a person may take the hooks away, and starts the agent again.
+#[test]
+fn a_file_whose_hooks_are_gone_blocks_until_the_agent_starts_again() {
+    let user = User::new();
+    user.has_hooks(&json!([{"event": "tool:pre_execute:bash", "command": "exit 0"}]));
+    let call = || user.fired("claude", "PreToolUse", &shell("ls"));
+    let start = |source: &str| user.fired("claude", "SessionStart", &json!({"source": source}));
+    assert_eq!(start("startup").status, 0);
+    assert_eq!(call().status, 0);
+    let is_blocked = || {
+        let blocked = call();
+        let is_reason = blocked.err.contains("had hooks when this session began");
+        assert!(blocked.status == 2 && is_reason, "{blocked:?}");
+    };
+    let file = user.path("config/forge-hooks/hooks.json");
+    fs::write(&file, "{\"hooks\": []}").unwrap();
+    is_blocked();
+    fs::remove_file(&file).unwrap();
+    is_blocked();
+    assert_eq!(user.fired("claude", "Stop", &json!({})).status, 0);
+    assert_eq!(start("compact").status, 0);
+    is_blocked();
+    assert_eq!(start("resume").status, 0);
+    assert_eq!(call().status, 0);
 }
 
 #[test]

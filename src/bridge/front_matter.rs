@@ -1,0 +1,114 @@
+//! The front matter of a Markdown file with a skill, a command or a subagent: whether it may register hooks, permissions or servers.
+//!
+//! Reads the form in which people write it, one `key: value` a line. Whatever else it is, it may register something.
+
+use std::io::Read;
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use crate::files;
+
+/// The keys with which an agent registers something.
+const KEYS: [&str; 3] = ["hooks", "mcpservers", "permissionmode"];
+
+/// The most bytes of a file that is read.
+const LARGEST: u64 = 1024 * 1024;
+
+/// Returns whether a call with these arguments writes a text that may register something. True if the text is not known.
+pub(super) fn is_written(path: &Path, arguments: &Map<String, Value>) -> bool {
+    text_after(path, arguments).is_none_or(|text| registers(&text))
+}
+
+/// Returns the text of a file after a call; none if it is not known.
+fn text_after(path: &Path, arguments: &Map<String, Value>) -> Option<String> {
+    let text = |key: &str| arguments.get(key)?.as_str();
+    if let Some(content) = text("content") {
+        return Some(content.to_owned());
+    }
+    let (old, new) = (text("old_string")?, text("new_string")?);
+    if old.is_empty() {
+        return Some(new.to_owned());
+    }
+    let mut before = String::new();
+    let file = files::open(path).ok()?;
+    file.take(LARGEST + 1).read_to_string(&mut before).ok()?;
+    let is_whole = before.len() as u64 <= LARGEST && before.contains(old);
+    is_whole.then(|| before.replace(old, new))
+}
+
+fn registers(text: &str) -> bool {
+    let text = text.trim_start_matches(['\u{feff}', '\n', '\r', ' ', '\t']);
+    let Some(rest) = text.strip_prefix("---") else {
+        return false;
+    };
+    for line in rest.lines().skip(1) {
+        if line.trim_end() == "---" {
+            return false;
+        }
+        if !is_plain(line) {
+            return true;
+        }
+    }
+    // It has no end.
+    true
+}
+
+/// Returns whether a line has a key that registers nothing, or belongs to the line before.
+fn is_plain(line: &str) -> bool {
+    if line.trim().is_empty() || line.starts_with([' ', '\t', '#']) || line.starts_with("- ") {
+        return true;
+    }
+    let Some((key, _)) = line.split_once(':') else {
+        return false;
+    };
+    let is_of_key = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let plain = key.replace(['-', '_'], "").to_ascii_lowercase();
+    key.chars().all(is_of_key) && !KEYS.contains(&&*plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_register_something_is_seen() {
+        for (text, expected) in [
+            ("# A skill", false),
+            (
+                "---\nname: a\ndescription: >\n  hooks: no key\ntools: [Read]\n---\nhooks: text",
+                false,
+            ),
+            (
+                "---\nname: a\nallowed-tools:\n- Read\n# hooks\n\n---\n",
+                false,
+            ),
+            ("---\nname: a\nhooks:\n  Stop: []\n---", true),
+            ("\u{feff}\n---\nPermission-Mode: x\n---", true),
+            ("---\nmcpServers: {}\n---", true),
+            ("---\n\"hooks\": {}\n---", true),
+            ("---\n\"hoo\\x6bs\": {}\n---", true),
+            ("---\n{hooks: {}}\n---", true),
+            ("---\n? hooks\n: {}\n---", true),
+            ("---\nname: a", true),
+            ("---\nhoo", true),
+        ] {
+            assert_eq!(registers(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_edit_is_read_with_its_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.md");
+        std::fs::write(&path, "---\nname: a\n---\ntext").unwrap();
+        let edit = |old: &str, new: &str| {
+            let arguments = serde_json::json!({"old_string": old, "new_string": new});
+            is_written(&path, arguments.as_object().unwrap())
+        };
+        assert!(!edit("text", "hooks: other text"));
+        assert!(edit("name: a", "hooks: a"));
+        assert!(edit("nothing like this", "x"));
+        assert!(is_written(&path, &Map::new()));
+    }
+}
