@@ -300,13 +300,12 @@ impl<'a> Call<'a> {
         Ok(parts)
     }
 
-    /// Checks that the agent opens the path of a file as it is written.
+    /// Checks that the agent opens the path of a file or a directory as it is written.
     fn check_uncorrected(&self, tool: &Tool, path: &str, creates: bool) -> Result<(), String> {
         let agent = self.agent.title();
         let is_there = self.places.cwd.join(path).exists();
-        let is_file = matches!(tool.ours[0], "read" | "write" | "edit");
         let has_escape = path.split('%').skip(1).any(is_escape);
-        if is_file && (has_escape || path.starts_with('@') && !is_there) {
+        if has_escape || path.starts_with('@') && !is_there {
             return Err(format!(
                 "{path:?} begins with `@` or has an escape such as `%2F`, for which {agent} takes another path: write it as `./{path}` or without escapes"
             ));

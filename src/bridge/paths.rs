@@ -5,7 +5,8 @@
 //! - A path in the project is relative to its root, also if it goes there through a link outside of the project or
 //!   the root is spelled otherwise, as in other case. Links in the project keep their names, and so does the last part. The root is `.`.
 //! - Any other path is absolute; an empty one stays empty. One that begins with `~/` or `file:` or has blanks around it is an
-//!   error, since some programs read another one.
+//!   error, since some programs read another one. So is one below `/proc/self`, `/proc/PID` or `/dev/fd`, also through links: what is
+//!   there depends on the process.
 //! - On Windows, hooks see `/` between names. Names keep their case and their dots at the end, which globs see through.
 //!
 //! Looks at files, and at no more than 256 parts of a path. Does not know which argument of a tool has a path.
@@ -15,7 +16,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::files::is_missing;
 use crate::globs::with_slashes;
-use crate::paths::is_too_long;
+use crate::paths::{is_of_process, is_too_long};
 
 /// The most parts of a path: some are looked up, each from the first part on.
 const MOST_PARTS: usize = 256;
@@ -34,7 +35,8 @@ impl Places<'_> {
     ///
     /// # Errors
     /// If the path means different files to different programs, or is not known to name any: it has `..` after a link, `~` or
-    /// `file:` at its beginning, blanks around it, a NUL, more than 4,096 bytes or 256 parts, or the `cwd` is not absolute.
+    /// `file:` at its beginning, blanks around it, a NUL, more than 4,096 bytes or 256 parts, a part that depends on the process, or
+    /// the `cwd` is not absolute.
     pub(super) fn ours(&self, path: &str) -> Result<String, String> {
         if path.contains('\0') {
             return Err("the path has a NUL byte, at which some programs end it".to_owned());
@@ -57,6 +59,11 @@ impl Places<'_> {
             return Ok(String::new());
         }
         let plain = by_name(&joined)?;
+        if is_of_process(&plain) {
+            return Err(format!(
+                "{path:?} leads to what each process has of its own, such as `/proc/self` or `/dev/fd`: write the path of the file itself"
+            ));
+        }
         let place = self.in_project(&plain).unwrap_or(plain);
         match place.to_str() {
             None => Err(format!("{place:?} is not UTF-8")),
@@ -176,7 +183,14 @@ mod tests {
             match places.ours(&path.replace('@', self.above.to_str().unwrap())) {
                 Ok(path) => path.replace(&above, "@"),
                 Err(error) => {
-                    let kinds = ["is a link", "begins with", "NUL", "4,096", "absolute"];
+                    let kinds = [
+                        "is a link",
+                        "begins with",
+                        "NUL",
+                        "4,096",
+                        "absolute",
+                        "each process",
+                    ];
                     let kind = kinds.iter().find(|kind| error.contains(**kind));
                     format!("error: {}", kind.unwrap_or(&error.as_str()))
                 }
@@ -376,6 +390,30 @@ mod tests {
             ];
             site.check("@/to_project", &rows);
             site.check("@/other/up/project", &[("a", "a"), ("..", "@/other/up")]);
+        }
+
+        #[test]
+        fn what_depends_on_the_process_has_no_path() {
+            let site = site_with_links();
+            site.link("/proc/self/cwd", "@/to_cwd");
+            site.link("/proc", "@/project/processes");
+            site.link("@/project/file", "@/project/plain");
+            let own = "error: each process";
+            let rows = [
+                ("/proc/self/cwd/secrets/key", own),
+                ("/proc/self", own),
+                ("/proc/./thread-self//cwd/secrets", own),
+                ("/proc/1/root/a", own),
+                ("/dev/fd/3", own),
+                ("/dev/fd", own),
+                ("@/to_cwd/secrets", own),
+                ("processes/self/cwd", own),
+                ("/proc/version", "/proc/version"),
+                ("/dev/null", "/dev/null"),
+                ("proc/self", "proc/self"),
+                ("plain", "plain"),
+            ];
+            site.check("@/project", &rows);
         }
 
         #[test]

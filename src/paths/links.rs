@@ -217,6 +217,13 @@ impl Walker {
     }
 }
 
+/// Returns whether an absolute path, or a link in it, leads to what only the process that opens it has.
+#[cfg(feature = "cli")]
+pub(crate) fn is_of_process(path: &Path) -> bool {
+    cfg!(unix)
+        && followed(Path::new("/"), path, &Lookups::default()).is_err_and(|why| why == OF_A_PROCESS)
+}
+
 /// Resolves each `..` of an absolute path by name, as some programs do before they open a file.
 ///
 /// # Errors

@@ -10,6 +10,8 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "cli")]
+pub(crate) use links::is_of_process;
 pub(crate) use links::{Kind, Lookups, Unknown};
 pub(crate) use names::{Base, Name, Names};
 pub(crate) use rules::{System, begins_at_root, behind, composed};

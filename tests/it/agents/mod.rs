@@ -10,6 +10,7 @@ mod recording;
 mod said;
 mod sessions;
 mod tools;
+mod unseen;
 
 use std::process::Command;
 

@@ -1,0 +1,107 @@
+//! Calls and environments by which a model could get past a guard that does not see them.
+
+use serde_json::{Value, json};
+
+use crate::program::User;
+
+/// A user with a guard for the shell, and one for files.
+fn guarded() -> User {
+    let user = User::new();
+    let block = |reason: &str| json!({"decision": "block", "reason": reason});
+    user.has_hooks(&json!([
+        {"event": "tool:pre_execute:bash", "when": {"/tool_args/command": "*sudo *"}, "answer": block("no sudo")},
+        {"event": "tool:pre_execute:read|write|edit|ls|grep|glob", "when": {"/tool_args/path": ["secrets", "secrets/**"]},
+            "answer": block("no secrets")},
+    ]));
+    user.write("project/secrets/key", "key");
+    user
+}
+
+/// Fires calls, and compares what the model reads of each. An empty text stands for a call that passes.
+#[track_caller]
+fn check(
+    user: &User,
+    rows: impl IntoIterator<Item = (&'static str, &'static str, Value, &'static str)>,
+) {
+    for (agent, tool, arguments, expected) in rows {
+        let event = if agent == "gemini" {
+            "BeforeTool"
+        } else {
+            "PreToolUse"
+        };
+        let call = json!({"tool_name": tool, "tool_input": arguments});
+        let answer = user.fired(agent, event, &call);
+        let status = if expected.is_empty() { 0 } else { 2 };
+        assert!(
+            answer.status == status && answer.err.contains(expected),
+            "{agent} {tool} {arguments}: expected {expected:?}, got {answer:?}"
+        );
+    }
+}
+
+#[test]
+fn a_path_that_leads_elsewhere_is_unclear() {
+    let escape = "has an escape";
+    let process = "each process";
+    check(
+        &guarded(),
+        [
+            (
+                "gemini",
+                "list_directory",
+                json!({"dir_path": "secret%73"}),
+                escape,
+            ),
+            (
+                "gemini",
+                "grep_search",
+                json!({"pattern": "x", "dir_path": "./secret%73"}),
+                escape,
+            ),
+            (
+                "gemini",
+                "glob",
+                json!({"pattern": "*", "dir_path": "@secrets"}),
+                escape,
+            ),
+            (
+                "gemini",
+                "list_directory",
+                json!({"dir_path": "secrets"}),
+                "no secrets",
+            ),
+            (
+                "gemini",
+                "list_directory",
+                json!({"dir_path": "100% new"}),
+                "",
+            ),
+            ("claude", "LS", json!({"path": "secret%73"}), ""),
+            (
+                "claude",
+                "Read",
+                json!({"file_path": "/proc/self/cwd/secrets/key"}),
+                process,
+            ),
+            (
+                "codex",
+                "mcp__fs__read",
+                json!({"path": "/proc/thread-self/cwd/secrets/key"}),
+                process,
+            ),
+            (
+                "copilot",
+                "Grep",
+                json!({"pattern": "x", "paths": "/proc/1/cwd"}),
+                process,
+            ),
+            (
+                "gemini",
+                "read_file",
+                json!({"file_path": "/dev/fd/3"}),
+                process,
+            ),
+            ("claude", "Read", json!({"file_path": "/proc/version"}), ""),
+        ],
+    );
+}
