@@ -1,6 +1,6 @@
 //! The content of the command that is registered in an agent's settings, and the hooks that follow from it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -34,10 +34,13 @@ pub(crate) struct Registered {
     pub(crate) trace_events: Option<PathBuf>,
 }
 
+/// The variable with the address of the user's message bus. Some addresses name a program that is started.
+const BUS: &str = "DBUS_SESSION_BUS_ADDRESS";
+
 /// The variables of the agent that hooks inherit: they identify the user and the place, and name no code.
 const USUAL: [&str; 26] = [
     "ComSpec",
-    "DBUS_SESSION_BUS_ADDRESS",
+    BUS,
     "DISPLAY",
     "LANG",
     "LANGUAGE",
@@ -71,7 +74,12 @@ impl Registered {
             let mut names = self.inherited.iter().map(String::as_str).chain(USUAL);
             names.any(|other| other.eq_ignore_ascii_case(name))
         };
-        let own = std::env::vars_os().filter(|(name, _)| is_passed(&name.to_string_lossy()));
+        let is_asked_for = |name: &str| self.inherited.iter().any(|other| other == name);
+        let own = std::env::vars_os().filter(|(name, value)| {
+            let name = name.to_string_lossy();
+            let is_safe = name != BUS || is_asked_for(BUS) || is_usual_bus(value);
+            is_passed(&name) && is_safe
+        });
         let home = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
         let registered = [(home, self.home.as_os_str()), ("PATH", &self.path)]
             .map(|(name, value)| (name.into(), value.to_owned()));
@@ -197,7 +205,54 @@ impl Registered {
     }
 }
 
+/// Returns whether an address of a message bus is that of the user's own directory, and nothing else.
+#[cfg(unix)]
+fn is_usual_bus(address: &OsStr) -> bool {
+    let user = rustix::process::getuid().as_raw();
+    let path = address
+        .to_str()
+        .and_then(|text| text.strip_prefix("unix:path="));
+    let name = path.and_then(|path| path.strip_prefix(&format!("/run/user/{user}/")));
+    // `;` begins another address, `,` another key, and `%` an escape.
+    name.is_some_and(|name| {
+        !name.contains([';', ',', '%'])
+            && !name.split('/').any(|part| matches!(part, "" | "." | ".."))
+    })
+}
+
+#[cfg(not(unix))]
+fn is_usual_bus(_address: &OsStr) -> bool {
+    false
+}
+
 /// Returns whether a root is still a path without links. On Windows, links stay in a root.
 fn is_in_place(root: &Path) -> bool {
     cfg!(windows) || root.canonicalize().is_ok_and(|real| real == root)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_users_own_bus_is_passed() {
+        let user = rustix::process::getuid().as_raw();
+        for (address, is_passed) in [
+            ("unix:path=@/bus", true),
+            ("unix:path=@/dbus/socket", true),
+            ("unix:path=@/bus;unixexec:path=/tmp/x", false),
+            ("unix:path=@/bus,guid=1", false),
+            ("unix:path=@/../0/bus", false),
+            ("unix:path=@/%2e%2e/0/bus", false),
+            ("unix:path=@/", false),
+            ("unix:path=@0/bus", false),
+            ("unix:path=/tmp/bus", false),
+            ("unixexec:path=/tmp/x", false),
+            ("unix:abstract=@/bus", false),
+            ("", false),
+        ] {
+            let address = address.replace('@', &format!("/run/user/{user}"));
+            assert_eq!(is_usual_bus(address.as_ref()), is_passed, "{address}");
+        }
+    }
 }
