@@ -30,6 +30,9 @@ const RESULT: &str = "tool_result";
 /// The most files that a call of an unknown tool names.
 const MOST_PATHS: usize = 100;
 
+/// The most names of a tool that an agent has joined with its server's.
+const MOST_NAMES: usize = 20;
+
 /// An event of an agent, under the names that hooks.json has.
 pub(super) struct Call<'a> {
     agent: &'static Agent,
@@ -40,12 +43,18 @@ pub(super) struct Call<'a> {
     tool: Option<&'static Tool>,
     /// The agent's name of the tool, with the arguments as the agent has them.
     called: Option<(String, Arguments)>,
+    /// Further names that the tool may have.
+    also_named: Vec<String>,
 }
 
 impl<'a> Call<'a> {
     /// Converts an event that [`Agent::event`] has read.
     pub(super) fn new(agent: &'static Agent, event: HookEvent, places: Places<'a>) -> Self {
         let mut event = with_places_of_data(agent, event);
+        let theirs = event.tool_name.clone().unwrap_or_default();
+        let mut names = agent.joined_names(&theirs);
+        event.tool_name = names.next().or(event.tool_name);
+        let also_named = names.collect();
         let tool = event.tool_name.as_deref().and_then(|name| agent.tool(name));
         let mut called = None;
         if let Some(theirs) = event.tool_name.clone()
@@ -60,6 +69,7 @@ impl<'a> Call<'a> {
             event,
             tool,
             called,
+            also_named,
         }
     }
 
@@ -117,10 +127,12 @@ impl<'a> Call<'a> {
             (Some(tool), None) => self.patched(tool, arguments)?,
             (None, _) => self.told_by_arguments(arguments)?,
         };
+        check_count("servers", self.also_named.len(), MOST_NAMES)?;
+        let named = self.also_named.iter();
+        let named = named.map(|name| self.with(name, arguments.clone()));
         let parts = parts.into_iter();
-        Ok(parts
-            .map(|(name, arguments)| self.with(name, arguments))
-            .collect())
+        let parts = parts.map(|(name, arguments)| self.with(name, arguments));
+        Ok(named.chain(parts).collect())
     }
 
     /// Returns the arguments of the changed call under the agent's names. An argument that no hook has changed stays as it came.
@@ -243,10 +255,11 @@ impl<'a> Call<'a> {
 
     /// Returns the files of a patch, if the call has one.
     fn patched(&self, tool: &Tool, arguments: &Arguments) -> Result<Vec<Part>, String> {
-        let command = arguments.get("command");
+        let named = self.theirs("command");
+        let command = arguments.get(named);
         let text = || {
             let text = command.and_then(Value::as_str);
-            text.ok_or_else(|| format!("the call of `{}` has no text `command`", tool.theirs))
+            text.ok_or_else(|| format!("the call of `{}` has no text `{named}`", tool.theirs))
         };
         let embedded = match tool.ours[0] {
             _ if self.agent.tool(APPLY_PATCH).is_none() => None,

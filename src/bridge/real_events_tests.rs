@@ -136,6 +136,12 @@ impl Input {
                 let text = |key: &str| server[key].as_str().unwrap();
                 format!("mcp__{}__{}", text("server_name"), text("tool_name")).into()
             }
+            _ if self.agent == COPILOT => {
+                let joined = theirs.as_str().unwrap().split_once('-');
+                joined.map_or(theirs.clone(), |(server, tool)| {
+                    format!("mcp__{server}__{tool}").into()
+                })
+            }
             _ => theirs.clone(),
         }
     }
@@ -307,7 +313,7 @@ fn hooks_get_every_value_of_real_events() {
         let is_there = inputs.iter().any(|input| input.agent == agent);
         assert!(is_there, "real_events.txt has no event of {agent}");
     }
-    assert_eq!(check_all(&inputs), (147, [1488, 137, 13]));
+    assert_eq!(check_all(&inputs), (147, [1486, 139, 13]));
 }
 
 #[test]

@@ -133,6 +133,12 @@ pub struct Agent {
         expect(dead_code, reason = "only the program asks")
     )]
     pub(crate) corrects_paths: bool,
+    /// True if a tool of an MCP server is called `SERVER-TOOL`, without another word on which part is which.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "only the program asks")
+    )]
+    pub(crate) joins_servers: bool,
     /// Names of tools, each with another name that a matcher may use for it.
     pub(crate) also_called: Pairs,
     pub(crate) variables: &'static [(&'static str, Variable)],
@@ -556,6 +562,17 @@ impl Agent {
     /// Returns the tool that has this name in the agent.
     pub(crate) fn tool(&self, theirs: &str) -> Option<&'static Tool> {
         self.tools.iter().find(|tool| tool.theirs == theirs)
+    }
+
+    /// Returns the names in the form `mcp__SERVER__TOOL` that a tool may have, if the agent joins both by a `-`: each may have one
+    /// itself.
+    #[cfg(feature = "cli")]
+    pub(crate) fn joined_names(&self, theirs: &str) -> impl Iterator<Item = String> {
+        let is_joined = self.joins_servers && self.tool(theirs).is_none();
+        let hyphens = theirs.match_indices('-').filter(move |_| is_joined);
+        let parts = hyphens.map(|(at, _)| (&theirs[..at], &theirs[at + 1..]));
+        let parts = parts.filter(|(server, tool)| !server.is_empty() && !tool.is_empty());
+        parts.map(|(server, tool)| format!("mcp__{server}__{tool}"))
     }
 
     /// Returns whether a matcher of tools is a list of exact names, not a regular expression.

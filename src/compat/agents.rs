@@ -122,6 +122,7 @@ pub const CLAUDE: &Agent = &Agent {
         tool("Agent", &["task", "agent"]), tool("Task", &["task"]),
     ],
     corrects_paths: false,
+    joins_servers: false,
     also_called: &[("Task", "Agent"), ("Agent", "Task")],
     variables: &[
         ("CLAUDE_PROJECT_DIR", Variable::Project),
@@ -311,6 +312,7 @@ pub const CODEX: &Agent = &Agent {
         tool("ls", &["ls", "list"]), tool("task", &["task", "agent"]), tool("spawn_agent", &["task"]),
     ],
     corrects_paths: false,
+    joins_servers: false,
     also_called: &[("apply_patch", "Edit"), ("apply_patch", "Write")],
     variables: &[
         ("PLUGIN_ROOT", Variable::Plugin),
@@ -453,6 +455,7 @@ pub const GEMINI: &Agent = &Agent {
         tool("invoke_agent", &["task"]),
     ],
     corrects_paths: true,
+    joins_servers: false,
     also_called: &[("grep_search", "search_file_content")],
     variables: &[
         ("GEMINI_PROJECT_DIR", Variable::Project),

@@ -23,6 +23,7 @@ const RESULT: Specific = Specific {
 };
 
 const PATHS: Pairs = &[("paths", "path")];
+const TYPED: Pairs = &[("input", "command")];
 const EDITS: Pairs = &[("old_str", "old_string"), ("new_str", "new_string")];
 
 /// GitHub's Copilot CLI.
@@ -61,6 +62,8 @@ pub(crate) const COPILOT: &Agent = &Agent {
     // arguments.
     tools: &[
         tool("Bash", &["bash", "shell"]).needing(&["command"]),
+        // The text is typed into a shell that runs.
+        tool("write_bash", &["bash"]).with_arguments(TYPED), tool("write_powershell", &["bash"]).with_arguments(TYPED),
         tool("Read", &["read"]).needing(&["path"]),
         tool("Write", &["write"]).with_arguments(&[("file_text", "content")]).needing(&["path"]),
         tool("Edit", &["edit"]).with_arguments(EDITS).needing(&["path"]),
@@ -69,6 +72,7 @@ pub(crate) const COPILOT: &Agent = &Agent {
         tool("WebSearch", &["web_search"]), tool("Agent", &["task", "agent"]),
     ],
     corrects_paths: false,
+    joins_servers: true,
     variables: &[("COPILOT_PROJECT_DIR", Variable::Project), ("CLAUDE_PROJECT_DIR", Variable::Project)],
     // Nothing reads the rest, since hosts do not run its hooks.
     manifest: "",

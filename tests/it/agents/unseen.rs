@@ -105,3 +105,58 @@ fn a_path_that_leads_elsewhere_is_unclear() {
         ],
     );
 }
+
+#[test]
+fn text_typed_into_a_shell_is_a_command() {
+    check(
+        &guarded(),
+        [
+            (
+                "copilot",
+                "write_bash",
+                json!({"shellId": "1", "input": "sudo ls{enter}"}),
+                "no sudo",
+            ),
+            (
+                "copilot",
+                "write_powershell",
+                json!({"shellId": "1", "input": "sudo ls"}),
+                "no sudo",
+            ),
+            (
+                "copilot",
+                "write_bash",
+                json!({"shellId": "1", "input": "{up}"}),
+                "",
+            ),
+            (
+                "copilot",
+                "read_bash",
+                json!({"shellId": "1", "delay": 5}),
+                "",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_joined_tool_has_each_name_that_it_may_have() {
+    let user = User::new();
+    let block = json!({"decision": "block", "reason": "not this tool"});
+    let guard = |tool: &str| json!({"event": format!("tool:pre_execute:{tool}"), "answer": block});
+    user.has_hooks(&json!([
+        guard("mcp__files__write"),
+        guard("mcp__my-server__get-it")
+    ]));
+    check(
+        &user,
+        [
+            ("copilot", "files-write", json!({}), "not this tool"),
+            ("copilot", "my-server-get-it", json!({}), "not this tool"),
+            ("copilot", "files-read", json!({}), ""),
+            ("copilot", "my-server-get-that", json!({}), ""),
+            ("codex", "files-write", json!({}), ""),
+            ("copilot", &*"a-".repeat(30).leak(), json!({}), "servers"),
+        ],
+    );
+}
