@@ -31,17 +31,183 @@ const PATHS: [&str; 22] = [
     "dest",
 ];
 
-/// The names of arguments that a shell may run.
-const COMMANDS: [&str; 3] = ["command", "cmd", "commandline"];
+/// The words in names of arguments that a shell may run.
+const COMMANDS: [&str; 7] = [
+    "command",
+    "commands",
+    "cmd",
+    "cmds",
+    "commandline",
+    "script",
+    "scripts",
+];
+
+/// The ends of such names that are written as one word, such as `shellcommand`. `transcript` is none.
+const ENDS_OF_COMMANDS: [&str; 4] = ["command", "commands", "cmd", "commandline"];
+
+/// The names of arguments with the program that is run with the arguments beside it.
+const PROGRAMS: [&str; 3] = ["program", "executable", "interpreter"];
+
+/// The last words of names of arguments that are those of a command beside them.
+const ARGUMENTS: [&str; 9] = [
+    "arg",
+    "args",
+    "argument",
+    "arguments",
+    "argv",
+    "flags",
+    "options",
+    "parameters",
+    "params",
+];
 
 /// The longest path that a system opens, in bytes.
 const LONGEST_PATH: usize = 4096;
 
-/// Returns the commands that a call may run.
-pub(super) fn commands(arguments: &Map<String, Value>) -> impl Iterator<Item = &Value> {
-    let members = arguments.iter();
-    let commands = members.filter(|(name, _)| COMMANDS.contains(&&*plain(name)));
-    commands.map(|(_, command)| command)
+/// A command that a call may run.
+pub(super) struct Command<'a> {
+    /// A text that a shell reads, or a list of words.
+    command: &'a Value,
+    /// Texts, and lists of words, that follow it.
+    arguments: Vec<&'a Value>,
+}
+
+impl Command<'_> {
+    /// Returns the command as a shell reads it.
+    pub(super) fn line(&self) -> String {
+        let mut line = String::new();
+        for value in std::iter::once(&self.command).chain(&self.arguments) {
+            match value {
+                Value::Array(words) => words.iter().for_each(|word| push(&mut line, &quoted(word))),
+                value => push(&mut line, value.as_str().unwrap_or_default()),
+            }
+        }
+        line
+    }
+}
+
+fn push(line: &mut String, word: &str) {
+    if !line.is_empty() {
+        line.push(' ');
+    }
+    line.push_str(word);
+}
+
+/// Returns a word as a shell reads it as one.
+fn quoted(word: &Value) -> Cow<'_, str> {
+    let Value::String(word) = word else {
+        return word.to_string().into();
+    };
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.into();
+    }
+    format!("'{}'", word.replace('\'', r"'\''")).into()
+}
+
+/// Returns the commands that a call may run: at most one more than `most`.
+pub(super) fn commands(arguments: &Map<String, Value>, most: usize) -> Vec<Command<'_>> {
+    let mut commands = Commands {
+        found: Vec::new(),
+        most,
+    };
+    commands.look(arguments, false);
+    commands.found
+}
+
+struct Commands<'a> {
+    found: Vec<Command<'a>>,
+    most: usize,
+}
+
+impl<'a> Commands<'a> {
+    /// Adds the commands in an object, which is itself one if its own name says so. It recurses as deep as JSON may be nested.
+    fn look(&mut self, members: &'a Map<String, Value>, is_one: bool) {
+        let arguments = || {
+            let beside = members
+                .iter()
+                .filter(|(name, value)| are_arguments(name) && is_line(value));
+            beside.map(|(_, value)| value)
+        };
+        let has_arguments = arguments().next().is_some();
+        for (name, value) in members {
+            let is_program = has_arguments && PROGRAMS.contains(&&*plain(name));
+            let is_one = is_one || is_program || is_command(name);
+            self.collect(value, is_one);
+            if is_one && has_arguments && is_line(value) && !are_arguments(name) {
+                self.add(value, arguments);
+            }
+        }
+    }
+
+    /// Adds the commands in a value.
+    fn collect(&mut self, value: &'a Value, is_one: bool) {
+        match value {
+            Value::String(text) if is_one && !text.trim().is_empty() => {
+                self.add(value, std::iter::empty);
+            }
+            Value::Array(values) => {
+                values.iter().for_each(|value| self.collect(value, is_one));
+                // The list may be the words of one command.
+                if is_one && values.len() > 1 && is_line(value) {
+                    self.add(value, std::iter::empty);
+                }
+            }
+            Value::Object(members) => self.look(members, is_one),
+            _ => {}
+        }
+    }
+
+    fn add<I: Iterator<Item = &'a Value>>(
+        &mut self,
+        command: &'a Value,
+        arguments: impl FnOnce() -> I,
+    ) {
+        // More are too many in any case: what is left costs no time.
+        if self.found.len() <= self.most {
+            let arguments = arguments().collect();
+            self.found.push(Command { command, arguments });
+        }
+    }
+}
+
+/// Returns whether a value is a text, or a list that has words.
+fn is_line(value: &Value) -> bool {
+    match value {
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(words) => words.iter().any(Value::is_string),
+        _ => false,
+    }
+}
+
+fn is_command(name: &str) -> bool {
+    let whole = plain(name);
+    ENDS_OF_COMMANDS.iter().any(|end| whole.ends_with(end))
+        || words(name).any(|word| COMMANDS.contains(&&*word))
+}
+
+fn are_arguments(name: &str) -> bool {
+    words(name)
+        .last()
+        .is_some_and(|word| ARGUMENTS.contains(&&*word))
+}
+
+/// Returns the words of a name, in small letters: `bashCommand` and `bash_command` have two.
+pub(super) fn words(name: &str) -> impl Iterator<Item = String> {
+    let mut before = ' ';
+    let mut spaced = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() && before.is_lowercase() {
+            spaced.push(' ');
+        }
+        spaced.extend(c.to_lowercase());
+        before = c;
+    }
+    let words: Vec<_> = spaced
+        .split(|c: char| !c.is_alphanumeric())
+        .map(str::to_owned)
+        .collect();
+    words.into_iter().filter(|word| !word.is_empty())
 }
 
 /// Returns the texts that may be paths.
@@ -166,10 +332,75 @@ mod tests {
             ),
         ] {
             let arguments = arguments(value);
-            let texts: Vec<_> = commands(&arguments).filter_map(Value::as_str).collect();
+            let found = commands(&arguments, 100);
+            let texts: Vec<_> = found.iter().map(Command::line).collect();
             assert_eq!(texts, commands_of, "{arguments:?}");
             assert_eq!(paths(&arguments), paths_of, "{arguments:?}");
         }
+    }
+
+    #[test]
+    fn the_words_of_a_name_tell_a_command() {
+        for (value, expected) in [
+            (
+                json!({"commands": ["ls", "pwd"]}),
+                &["ls", "pwd", "ls pwd"][..],
+            ),
+            (
+                json!({"shell_command": "ls", "transcript": "x", "description": "x"}),
+                &["ls"],
+            ),
+            (json!({"bashCommand": "ls"}), &["ls"]),
+            (
+                json!({"shellcommand": "ls", "CommandLine": "pwd"}),
+                &["pwd", "ls"],
+            ),
+            (
+                json!({"script": "ls", "postScript": "pwd", "script-content": "w"}),
+                &["pwd", "ls", "w"],
+            ),
+            (json!({"options": {"command": "ls"}}), &["ls"]),
+            (
+                json!({"steps": [{"command": "ls"}, {"x": [{"cmd": "pwd"}]}]}),
+                &["ls", "pwd"],
+            ),
+            (
+                json!({"command": ["sudo", "a b"]}),
+                &["sudo", "a b", "sudo 'a b'"],
+            ),
+            (
+                json!({"command": "bash", "args": ["-c", "sudo ls"]}),
+                &["bash", "bash -c 'sudo ls'"],
+            ),
+            (
+                json!({"command": ["bash"], "arguments": ["-c", "it's", 1, ""]}),
+                &["bash", r"bash -c 'it'\''s' 1 ''"],
+            ),
+            (
+                json!({"command": "bash", "args": "-c 'sudo ls'"}),
+                &["bash", "bash -c 'sudo ls'"],
+            ),
+            (
+                json!({"command": "ls", "args": [], "options": {"a": 1}}),
+                &["ls"],
+            ),
+            (json!({"program": "sh", "argv": ["x"]}), &["sh", "sh x"]),
+            (json!({"program": "sh", "args": {"x": 1}}), &[]),
+            (
+                json!({"command": {"program": "bash", "args": ["-c", "ls"]}}),
+                &["-c", "ls", "-c ls", "bash", "bash -c ls"],
+            ),
+            (json!({"command": {"bash": "ls"}}), &["ls"]),
+            (json!({"command": 1, "cmd": null, "script": " "}), &[]),
+            (json!({"url": "ls", "query": ["ls"]}), &[]),
+        ] {
+            let arguments = arguments(value);
+            let found = commands(&arguments, 100);
+            let lines: Vec<_> = found.iter().map(Command::line).collect();
+            assert_eq!(lines, expected, "{arguments:?}");
+        }
+        let many = arguments(json!({"commands": vec!["ls"; 1000]}));
+        assert_eq!(commands(&many, 100).len(), 101);
     }
 
     #[test]

@@ -30,6 +30,9 @@ const RESULT: &str = "tool_result";
 /// The most files that a call of an unknown tool names.
 const MOST_PATHS: usize = 100;
 
+/// The most commands that such a call has.
+const MOST_COMMANDS: usize = 100;
+
 /// The most names of a tool that an agent has joined with its server's.
 const MOST_NAMES: usize = 20;
 
@@ -301,8 +304,14 @@ impl<'a> Call<'a> {
             changed
         };
         let mut parts = Vec::new();
-        for command in arguments::commands(arguments) {
-            parts.push(("bash", with("command", command.clone())));
+        let commands = arguments::commands(arguments, MOST_COMMANDS);
+        if commands.len() > MOST_COMMANDS {
+            return Err(format!(
+                "the call has more than {MOST_COMMANDS} commands: make several calls"
+            ));
+        }
+        for command in commands {
+            parts.push(("bash", with("command", command.line().into())));
         }
         let paths = arguments::paths(arguments);
         // Each part has all arguments.

@@ -160,3 +160,33 @@ fn a_joined_tool_has_each_name_that_it_may_have() {
         ],
     );
 }
+
+#[test]
+fn commands_of_unknown_tools_are_found_at_any_depth() {
+    let rows = [
+        json!({"commands": ["ls", "sudo ls"]}),
+        json!({"shell_command": "sudo ls"}),
+        json!({"bashCommand": "sudo ls"}),
+        json!({"script": "sudo ls"}),
+        json!({"options": {"command": "sudo ls"}}),
+        json!({"steps": [{"command": "ls"}, {"command": "sudo ls"}]}),
+        json!({"command": "bash", "args": ["-c", "sudo ls"]}),
+        json!({"command": ["sudo", "ls"]}),
+    ];
+    let user = guarded();
+    for arguments in rows {
+        check(&user, [("claude", "mcp__s__t", arguments, "no sudo")]);
+    }
+    check(
+        &user,
+        [
+            ("claude", "mcp__s__t", json!({"transcript": "sudo ls"}), ""),
+            (
+                "codex",
+                "mcp__s__t",
+                json!({"commands": vec!["ls"; 101]}),
+                "more than 100 commands",
+            ),
+        ],
+    );
+}
