@@ -61,6 +61,12 @@ const ARGUMENTS: [&str; 9] = [
     "params",
 ];
 
+/// Words in the names of tools and operations that may move or remove a directory as a whole.
+const MOVES: [&str; 16] = [
+    "clean", "delete", "destroy", "erase", "move", "mv", "prune", "purge", "remove", "rename",
+    "replace", "rm", "rmdir", "rmtree", "trash", "unlink",
+];
+
 /// The longest path that a system opens, in bytes.
 const LONGEST_PATH: usize = 4096;
 
@@ -208,6 +214,36 @@ pub(super) fn words(name: &str) -> impl Iterator<Item = String> {
         .map(str::to_owned)
         .collect();
     words.into_iter().filter(|word| !word.is_empty())
+}
+
+/// Returns whether a tool, or a word in its arguments, may move or remove a directory as a whole.
+pub(super) fn moves(tool: &str, arguments: &Map<String, Value>) -> bool {
+    let (_, own) = tool.rsplit_once("__").unwrap_or_default();
+    let own = if own.is_empty() { tool } else { own };
+    is_move(own) || arguments.values().any(names_a_move)
+}
+
+/// Returns whether a value is, or has, the name of such an operation.
+fn names_a_move(value: &Value) -> bool {
+    match value {
+        Value::String(text) => {
+            let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+            text.chars().all(is_name) && is_move(text)
+        }
+        Value::Array(values) => values.iter().any(names_a_move),
+        Value::Object(members) => members.values().any(names_a_move),
+        _ => false,
+    }
+}
+
+fn is_move(name: &str) -> bool {
+    // Of a word in small letters, the words may follow each other: `deletedir`.
+    let is_move = |word: &str| {
+        MOVES
+            .iter()
+            .any(|one| word == *one || one.len() > 3 && word.starts_with(one))
+    };
+    words(name).any(|word| is_move(&word))
 }
 
 /// Returns the texts that may be paths.
@@ -401,6 +437,34 @@ mod tests {
         }
         let many = arguments(json!({"commands": vec!["ls"; 1000]}));
         assert_eq!(commands(&many, 100).len(), 101);
+    }
+
+    #[test]
+    fn words_tell_what_moves_a_directory() {
+        for (tool, value, expected) in [
+            ("mcp__fs__delete_directory", json!({}), true),
+            ("mcp__fs__removeDir", json!({}), true),
+            ("mcp__fs__rmdir", json!({}), true),
+            ("fs-deletedir", json!({}), true),
+            ("mcp__git__git_clean", json!({}), true),
+            ("mcp__fs__manage", json!({"action": "delete"}), true),
+            ("mcp__fs__manage", json!({"x": [{"op": "RENAME"}]}), true),
+            ("mcp__remove__list", json!({}), false),
+            (
+                "mcp__git__git_status",
+                json!({"repo_path": "/a/remove"}),
+                false,
+            ),
+            (
+                "mcp__git__git_commit",
+                json!({"message": "remove the file"}),
+                false,
+            ),
+            ("mcp__git__git_format", json!({}), false),
+        ] {
+            let arguments = arguments(value);
+            assert_eq!(moves(tool, &arguments), expected, "{tool} {arguments:?}");
+        }
     }
 
     #[test]

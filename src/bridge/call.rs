@@ -138,6 +138,17 @@ impl<'a> Call<'a> {
         Ok(named.chain(parts).collect())
     }
 
+    /// Returns whether the call, as far as is known, only names a directory in which it does something: it has one path, and does
+    /// not move or remove what is there.
+    pub(super) fn may_name_a_place(&self) -> bool {
+        let is_unknown = self.tool.is_none();
+        self.called.as_ref().is_some_and(|(theirs, arguments)| {
+            is_unknown
+                && arguments::paths(arguments).len() == 1
+                && !arguments::moves(theirs, arguments)
+        })
+    }
+
     /// Returns the arguments of the changed call under the agent's names. An argument that no hook has changed stays as it came.
     ///
     /// # Errors

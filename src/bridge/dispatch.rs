@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::call::{Arguments, Call};
 use super::decision::{CallDecision, Scene, unchecked};
 use super::firing::Firing;
-use super::guarded;
+use super::guarded::Guarded;
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
 use crate::hooks::Hooks;
@@ -52,14 +52,15 @@ impl Dispatch<'_> {
             Err(_) if !hooks.vocabulary().can_block(call.event_type()) => call.as_it_came(),
             whole => whole?,
         };
-        if let Some(changed) = self.event(hooks, whole) {
+        if let Some(changed) = self.event(hooks, whole, false) {
             match self.changed(&call, &changed)? {
                 Some(arguments) => call = call.with_arguments(arguments),
                 None => return Ok(()),
             }
         }
+        let may_name_a_place = call.may_name_a_place();
         for part in call.parts()? {
-            if self.event(hooks, part).is_some() {
+            if self.event(hooks, part, may_name_a_place).is_some() {
                 self.decision.block_with(
                     "a hook changes one part of a call that does several things: it cannot be changed alone",
                 );
@@ -69,10 +70,19 @@ impl Dispatch<'_> {
     }
 
     /// Fires one event, unless the call is blocked. Returns it as hooks have changed it, if they have.
-    fn event(&mut self, hooks: &Hooks, mut event: HookEvent) -> Option<HookEvent> {
-        if let Some(why) =
-            guarded::objection(hooks, self.scene.agent, [self.home, self.root], &event)
-        {
+    fn event(
+        &mut self,
+        hooks: &Hooks,
+        mut event: HookEvent,
+        may_name_a_place: bool,
+    ) -> Option<HookEvent> {
+        let guarded = Guarded {
+            hooks,
+            agent: self.scene.agent,
+            home: self.home,
+            root: self.root,
+        };
+        if let Some(why) = guarded.objection(&event, may_name_a_place) {
             self.decision.block_with(why);
         }
         // Each hook gets the output with the changes of the hooks before it.
@@ -228,7 +238,7 @@ mod tests {
             decision: CallDecision::default(),
         };
         let event = HookEvent::tool_post_execute("bash", Value::Null, "secret");
-        assert!(dispatch.event(&hooks, event).is_none());
+        assert!(dispatch.event(&hooks, event, false).is_none());
         let output = dispatch.decision.output.unwrap().to_string();
         assert!(output.contains("output withheld"), "{output}");
     }

@@ -2,7 +2,9 @@
 //!
 //! Does not stop a shell command that is intended to evade the protection.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::{Map, Value};
 
 use super::{front_matter, session};
 use crate::compat::{Agent, BRIDGED};
@@ -38,42 +40,76 @@ fn also_deciding(profile: &AppProfile, agent: &Agent, home: &Path) -> AlsoDecidi
         directories: at_home.chain([session::state(home)]).collect(),
         anywhere: files.chain(directories.map(PathBuf::from)).collect(),
         reads_texts: true,
+        leaves_out_above: false,
     }
 }
 
-/// Returns why a call of an agent may not change the file that it is about to write. `root` is that of relative paths.
-pub(super) fn objection(
-    hooks: &Hooks,
-    agent: &Agent,
-    [home, root]: [&Path; 2],
-    event: &HookEvent,
-) -> Option<String> {
-    let tool = event.tool_name.as_deref()?;
-    let is_before = event.event_type == EventType::ToolPreExecute;
-    if !is_before || !matches!(tool, "write" | "edit") {
-        return None;
+/// What protects the files for one event.
+pub(super) struct Guarded<'a> {
+    pub(super) hooks: &'a Hooks,
+    pub(super) agent: &'a Agent,
+    /// The user's home directory.
+    pub(super) home: &'a Path,
+    /// The root of the session, where relative paths begin.
+    pub(super) root: &'a Path,
+}
+
+impl Guarded<'_> {
+    /// Returns why a call may not change the file that it is about to write. One that may only name a directory, in which it does
+    /// something else, may name one above protected files.
+    pub(super) fn objection(&self, event: &HookEvent, may_name_a_place: bool) -> Option<String> {
+        let tool = event.tool_name.as_deref()?;
+        let is_before = event.event_type == EventType::ToolPreExecute;
+        if !is_before || !matches!(tool, "write" | "edit") {
+            return None;
+        }
+        let arguments = event.data.get("tool_args")?.as_object()?;
+        let path = arguments.get("path")?.as_str()?;
+        let whole = self.root.join(path);
+        let why = if has([GIT], &whole) {
+            OF_GIT
+        } else if may_register(&whole, arguments) || self.decides(path, &whole, may_name_a_place) {
+            DECIDES
+        } else {
+            return None;
+        };
+        let path = printable(path);
+        Some(format!(
+            "blocked by forge-hooks: `{path}` {why}: a person changes it, in an editor"
+        ))
     }
-    let arguments = event.data.get("tool_args")?.as_object()?;
-    let path = arguments.get("path")?.as_str()?;
-    let whole = root.join(path);
-    let has = |parts: &mut dyn Iterator<Item = &'static str>| {
-        let anywhere = parts.map(PathBuf::from).collect();
-        AlsoDeciding::anywhere(anywhere).has_path(&whole)
-    };
-    let may_register = || {
-        let directories = BRIDGED.into_iter().flat_map(|agent| agent.may_decide);
-        has(&mut directories.copied()) && front_matter::is_written(&whole, arguments)
-    };
-    let also = also_deciding(hooks.profile(), agent, home);
-    let why = if has(&mut std::iter::once(GIT)) {
-        OF_GIT
-    } else if may_register() || hooks.decides_with(path.as_ref(), &also) {
-        DECIDES
-    } else {
-        return None;
-    };
-    let path = printable(path);
-    Some(format!(
-        "blocked by forge-hooks: `{path}` {why}: a person changes it, in an editor"
-    ))
+
+    fn decides(&self, path: &str, whole: &Path, may_name_a_place: bool) -> bool {
+        let also = AlsoDeciding {
+            leaves_out_above: may_name_a_place && self.is_place(path.as_ref(), whole),
+            ..also_deciding(self.hooks.profile(), self.agent, self.home)
+        };
+        self.hooks.decides_with(path.as_ref(), &also)
+    }
+
+    /// Returns whether a directory may have protected files in or below it, but is none of the agents' own: the name of no directory
+    /// in its path begins with a dot, or the home or the root are there.
+    fn is_place(&self, path: &Path, whole: &Path) -> bool {
+        let is_hidden = |part: Component<'_>| {
+            let name = part.as_os_str().as_encoded_bytes();
+            matches!(part, Component::Normal(_)) && name.starts_with(b".")
+        };
+        let place: PathBuf = whole.components().collect();
+        let is_around = [self.root, self.home]
+            .iter()
+            .any(|inner| inner.starts_with(&place));
+        (is_around || !path.components().any(is_hidden)) && place.is_dir()
+    }
+}
+
+/// Returns whether one of these parts stands anywhere in a path.
+fn has(parts: impl IntoIterator<Item = &'static str>, path: &Path) -> bool {
+    let anywhere = parts.into_iter().map(PathBuf::from).collect();
+    AlsoDeciding::anywhere(anywhere).has_path(path)
+}
+
+/// Returns whether a call writes a skill, a command or a subagent that may register hooks.
+fn may_register(path: &Path, arguments: &Map<String, Value>) -> bool {
+    let directories = BRIDGED.into_iter().flat_map(|agent| agent.may_decide);
+    has(directories.copied(), path) && front_matter::is_written(path, arguments)
 }

@@ -32,6 +32,8 @@ pub(crate) struct AlsoDeciding {
     pub(crate) anywhere: Vec<PathBuf>,
     /// True if the caller judges skills, commands and subagents by their text.
     pub(crate) reads_texts: bool,
+    /// True if a directory above one of the places does not count.
+    pub(crate) leaves_out_above: bool,
 }
 
 impl AlsoDeciding {
@@ -104,11 +106,14 @@ impl Place {
     }
 
     /// Returns whether a write to a file with these names, or a move of a part of it, changes this place.
-    fn is_on(&self, names: &Names) -> bool {
+    fn is_on(&self, names: &Names, leaves_out_above: bool) -> bool {
         let place = Names::of_file(&self.path).or_else(|_| Names::as_written(&self.path));
         // A tool cannot write to a place that has no name.
-        place
-            .is_ok_and(|place| names.leads_to(&place) || self.is_directory && place.leads_to(names))
+        place.is_ok_and(|place| {
+            let is_within = place.leads_to(names);
+            names.leads_to(&place) && (is_within || !leaves_out_above)
+                || self.is_directory && is_within
+        })
     }
 }
 
@@ -132,7 +137,9 @@ impl HookConfig {
             return true;
         }
         let is_any = |places: &[Place]| {
-            let is_reached = |place: &Place| all.iter().any(|names| place.is_on(names));
+            let leaves_out_above = deciders.also.leaves_out_above;
+            let is_reached =
+                |place: &Place| all.iter().any(|names| place.is_on(names, leaves_out_above));
             places.iter().any(is_reached) || is_linked(&paths, places)
         };
         is_any(&self.places(deciders)) || is_any(&named_by(deciders))

@@ -190,3 +190,67 @@ fn commands_of_unknown_tools_are_found_at_any_depth() {
         ],
     );
 }
+
+/// Tools of git name the root in each call.
+#[test]
+fn a_directory_above_protected_files_may_be_named() {
+    let user = User::new();
+    user.write("project/.claude/settings.json", "{}");
+    let (root, home) = (user.project(), user.path("home"));
+    let protected = "files that decide which hooks run";
+    check(
+        &user,
+        [
+            (
+                "claude",
+                "mcp__git__git_status",
+                json!({"repo_path": root}),
+                "",
+            ),
+            (
+                "codex",
+                "mcp__git__git_status",
+                json!({"repo_path": "."}),
+                "",
+            ),
+            ("copilot", "fs-list_directory", json!({"path": home}), ""),
+            ("gemini", "mcp_git_log", json!({"directory": "."}), ""),
+            (
+                "claude",
+                "mcp__fs__delete_directory",
+                json!({"path": root}),
+                protected,
+            ),
+            (
+                "claude",
+                "mcp__fs__manage",
+                json!({"path": root, "action": "remove"}),
+                protected,
+            ),
+            (
+                "claude",
+                "mcp__fs__copy",
+                json!({"source": "/tmp", "destination": root}),
+                protected,
+            ),
+            (
+                "claude",
+                "mcp__fs__list",
+                json!({"path": ".claude"}),
+                protected,
+            ),
+            (
+                "claude",
+                "mcp__fs__write",
+                json!({"path": ".claude/settings.json"}),
+                protected,
+            ),
+            (
+                "claude",
+                "mcp__fs__write",
+                json!({"path": ".claude/skills"}),
+                protected,
+            ),
+        ],
+    );
+}
