@@ -3,6 +3,8 @@
 use std::io::{self, Seek, Write};
 use std::process::{Command, Stdio};
 
+use crate::executor::chain_of_ancestors;
+
 /// The option of `hook` for the process that runs the hooks in the background.
 const OPTION: &str = "--background";
 
@@ -20,6 +22,9 @@ pub(super) fn start(input: &str, hooks: &[u64]) -> io::Result<()> {
     for hook in hooks {
         command.arg(OPTION).arg(hook.to_string());
     }
+    // When this process has ended, those above it are not above the other one.
+    let (name, chain) = chain_of_ancestors();
+    command.env(name, chain);
     command
         .stdin(file)
         .stdout(Stdio::null())

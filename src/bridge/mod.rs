@@ -141,6 +141,7 @@ mod tests {
                 inherited: Vec::new(),
                 timeout: std::time::Duration::from_secs(60),
                 trace_events: None,
+                is_background: false,
             };
             // A session without an id has no state.
             let input = json!({"hook_event_name": name, "cwd": directory.path(), "tool_name": "Bash", "tool_input": {}});
@@ -164,6 +165,7 @@ mod tests {
             inherited: Vec::new(),
             timeout: std::time::Duration::from_secs(60),
             trace_events: None,
+            is_background: false,
         };
         let withheld = super::answer(&registered, "{}", &mut || false);
         assert!(

@@ -9,7 +9,7 @@ use super::vanished;
 use crate::compat::{Agent, Event};
 use crate::config::{HookConfig, TrustPolicy};
 use crate::events::EventType;
-use crate::executor::HookExecutor;
+use crate::executor::{Above, HookExecutor};
 use crate::hooks::Hooks;
 use crate::profile::AppProfile;
 use crate::trace::{Trace, TraceError};
@@ -32,6 +32,8 @@ pub(crate) struct Registered {
     pub(crate) timeout: Duration,
     /// The file in which events are recorded.
     pub(crate) trace_events: Option<PathBuf>,
+    /// True in the process that runs hooks in the background, for another one.
+    pub(crate) is_background: bool,
 }
 
 /// The variable with the address of the user's message bus. Some addresses name a program that is started.
@@ -178,6 +180,11 @@ impl Registered {
             .allow_disable(false)
             .kill_grace(grace)
             .working_dir(&root.directory)
+            .above(if self.is_background {
+                Above::PassedOn
+            } else {
+                Above::Ancestors
+            })
             .variables(self.variables());
         if let Some(trace) = trace {
             executor = executor.trace(trace);

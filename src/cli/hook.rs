@@ -158,6 +158,7 @@ impl Hook {
             path: self.path.clone(),
             inherited: self.inherit.clone(),
             timeout: self.timeout,
+            is_background: !self.background.is_empty(),
             // The process that answered has recorded the events.
             trace_events: self
                 .recording

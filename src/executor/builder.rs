@@ -14,6 +14,8 @@ use crate::events::Vocabulary;
 use crate::outcome::MODEL_TEXT_LIMIT;
 use crate::pool::Pool;
 use crate::profile::AppProfile;
+#[cfg(feature = "cli")]
+use crate::protocol::HookChain;
 use crate::protocol::{Naming, Native};
 use crate::redact::Redactor;
 use crate::registry::HookRegistry;
@@ -70,6 +72,26 @@ pub struct HookExecutorBuilder {
     vocabulary: Arc<Vocabulary>,
     sandbox: Option<Sandbox>,
     replays: bool,
+    above: Above,
+}
+
+/// Whose word counts for the hooks that are running above this host.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Above {
+    /// That of the environment.
+    Inherited,
+    /// That of the environment, as far as it names processes above this one: a model may have written it.
+    #[cfg(feature = "cli")]
+    Ancestors,
+    /// That of the process that has started this one in its place.
+    #[cfg(feature = "cli")]
+    PassedOn,
+}
+
+/// Returns the variable with the hooks above this process, for one that starts [in its place](Above::PassedOn).
+#[cfg(feature = "cli")]
+pub(crate) fn chain_of_ancestors() -> (&'static str, String) {
+    HookChain::of_ancestors().variable()
 }
 
 impl Default for HookExecutorBuilder {
@@ -93,6 +115,7 @@ impl Default for HookExecutorBuilder {
             vocabulary: Vocabulary::known(),
             sandbox: None,
             replays: false,
+            above: Above::Inherited,
         }
     }
 }
@@ -225,6 +248,13 @@ impl HookExecutorBuilder {
         self
     }
 
+    /// Sets whose word counts for the hooks above. Default: that of the environment.
+    #[cfg(feature = "cli")]
+    pub(crate) fn above(mut self, above: Above) -> Self {
+        self.above = above;
+        self
+    }
+
     /// Builds the executor.
     #[must_use]
     pub fn build(self) -> HookExecutor {
@@ -241,6 +271,13 @@ impl HookExecutorBuilder {
             bases.real(directory);
         }
         let mut naming = Naming::new(self.profile, self.inherit);
+        match self.above {
+            Above::Inherited => {}
+            #[cfg(feature = "cli")]
+            Above::Ancestors => naming = naming.with_chain(HookChain::of_ancestors()),
+            #[cfg(feature = "cli")]
+            Above::PassedOn => naming = naming.with_chain(HookChain::passed_on()),
+        }
         if self.replays {
             naming = naming.for_replay();
         }

@@ -28,6 +28,8 @@ mod token;
 mod variables_tests;
 
 pub use builder::HookExecutorBuilder;
+#[cfg(feature = "cli")]
+pub(crate) use builder::{Above, chain_of_ancestors};
 pub use error::SubmitError;
 #[cfg(feature = "cli")]
 pub(crate) use explain::{Explanation, Omission};

@@ -29,6 +29,8 @@ pub(crate) use capture::Captured;
 pub(crate) use confinement::{Confinement, Place, Reach, Refused};
 pub(crate) use environment::{Environment, Inherited, last_value, program_directories};
 pub(crate) use start::{StartError, StartErrorKind, directory_problem};
+#[cfg(all(unix, feature = "cli"))]
+pub(crate) use unix::lineage;
 #[cfg(all(test, unix))]
 pub(crate) use unix::process_is_gone;
 #[cfg(unix)]
@@ -37,6 +39,19 @@ pub(crate) use unix::{
 };
 #[cfg(windows)]
 pub(crate) use windows::{check_place, command_interpreter, sandbox_support};
+
+/// A process by its id and its start time: after its end, another one may have the same id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lived {
+    pub(crate) id: i32,
+    pub(crate) start: u64,
+}
+
+/// The processes above this one are not known.
+#[cfg(all(windows, feature = "cli"))]
+pub(crate) fn lineage() -> Option<Vec<Lived>> {
+    None
+}
 
 /// The time that [`run`] waits for the rest of the output of a process that has ended, if another process still holds the
 /// output open. Also the time that it waits for a killed process to be gone.

@@ -167,6 +167,13 @@ impl Naming {
         self
     }
 
+    /// Replaces the chain of the hooks above this host.
+    #[cfg(feature = "cli")]
+    pub(crate) fn with_chain(mut self, chain: HookChain) -> Self {
+        self.chain = chain;
+        self
+    }
+
     /// Marks the events as recorded ones.
     pub(crate) fn for_replay(mut self) -> Self {
         self.replays = true;

@@ -40,4 +40,6 @@ pub(crate) use keys::is_typo;
 pub(crate) use may::{limit, word_for, words_of};
 pub(crate) use names::is_of_every_event;
 pub(crate) use native::Native;
+#[cfg(feature = "cli")]
+pub(crate) use recursion::HookChain;
 pub(crate) use resident::check_answer;

@@ -61,6 +61,8 @@ pub(crate) use self::child::process_is_gone;
 pub(crate) use self::confined::{check_place, support as sandbox_support};
 pub(crate) use self::program::program_of;
 pub(crate) use self::resident::{Broken, Exchange, Resident};
+#[cfg(feature = "cli")]
+pub(crate) use self::tree::lineage;
 
 pub(super) fn run(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartError> {
     direct::start(spec, |command| {

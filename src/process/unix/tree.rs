@@ -10,6 +10,9 @@ use std::io;
 
 use rustix::process::{Pid, PidfdFlags, Signal, getpgid, pidfd_open, pidfd_send_signal};
 
+#[cfg(feature = "cli")]
+use crate::process::Lived;
+
 /// A process at the time when `/proc` was read. The process id alone does not identify it: after its end
 /// another process may get the same id, but with another start time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +63,31 @@ impl Outside {
     pub(super) fn is_gone(&self) -> bool {
         !self.0.iter().any(Process::is_alive)
     }
+}
+
+/// The most ancestors that are looked at.
+#[cfg(feature = "cli")]
+const MOST_ANCESTORS: usize = 1000;
+
+/// Returns this process and those above it, without the first process of the system. None if `/proc` shows another namespace, or
+/// cannot be read.
+#[cfg(feature = "cli")]
+pub(crate) fn lineage() -> Option<Vec<Lived>> {
+    let own = i32::try_from(std::process::id()).ok()?;
+    let shown = std::fs::read_link("/proc/self").ok()?;
+    let mut next = (shown.to_str()? == own.to_string()).then_some(own)?;
+    let mut lineage = Vec::new();
+    while next > 1 && lineage.len() < MOST_ANCESTORS {
+        let Some(process) = Process::read(next).ok().flatten() else {
+            break;
+        };
+        lineage.push(Lived {
+            id: process.pid,
+            start: process.start,
+        });
+        next = process.parent;
+    }
+    Some(lineage)
 }
 
 /// Returns whether certainly no process of the group is alive. The leader, which has ended and is not reaped yet, does not

@@ -3,6 +3,9 @@
 
 use rustix::process::{Pid, Signal};
 
+#[cfg(feature = "cli")]
+use crate::process::Lived;
+
 #[derive(Debug, Default)]
 pub(super) struct Outside;
 
@@ -23,4 +26,10 @@ pub(super) fn group_is_gone(_leader: Pid) -> bool {
 /// The rest of the group cannot be checked.
 pub(super) fn group_is_stopped(_leader: Pid) -> bool {
     false
+}
+
+/// The processes above this one are not known.
+#[cfg(feature = "cli")]
+pub(crate) fn lineage() -> Option<Vec<Lived>> {
+    None
 }

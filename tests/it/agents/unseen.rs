@@ -254,3 +254,29 @@ fn a_directory_above_protected_files_may_be_named() {
         ],
     );
 }
+
+/// The hook of an agent is started again by its own command: it runs once.
+#[cfg(target_os = "linux")]
+#[test]
+fn only_living_hooks_above_count() {
+    let user = User::new();
+    let log = user.path("log");
+    let call = json!({"hook_event_name": "Notification", "cwd": user.project(), "message": "x"});
+    user.write("project/call", &call.to_string());
+    let again = user.registered("claude", "Notification");
+    let words = std::iter::once(again.get_program()).chain(again.get_args());
+    let words: Vec<_> = words
+        .map(|word| format!("'{}'", word.to_str().unwrap()))
+        .collect();
+    let command = format!(
+        "echo run >> '{}'; {} < call",
+        log.display(),
+        words.join(" ")
+    );
+    user.has_hooks(&json!([{"event": "*", "command": command}]));
+    let mut first = user.registered("claude", "Notification");
+    first.env("FORGE_HOOK_CHAIN", "1:2:3:4:5:6:7:8");
+    let answer = user.feed(first, &call.to_string());
+    assert_eq!(answer.status, 0, "{answer:?}");
+    assert_eq!(user.read("log"), "run\n");
+}
