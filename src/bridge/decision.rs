@@ -13,6 +13,10 @@ use crate::printable::printable_lines;
 /// The reason to end the turn, if a hook gives none that the model may read.
 const STOPS: &str = "a hook stops the turn";
 
+/// Stands behind the reason of a hook whose program was not found: it may well be in the `PATH` of the agent.
+const WHERE_PROGRAMS_ARE: &str = "(hooks find programs in the `PATH` that `forge-hooks install` has registered, not in the \
+    agent's: if it has changed, a person runs `forge-hooks install` again)";
+
 /// Where an event is fired, as far as the texts of a decision name it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scene {
@@ -53,6 +57,9 @@ impl CallDecision {
                     self.block_with(scene.unasked(&error.result, ", so it is blocked"));
                 }
             }
+            Err(error) if is_not_found(&error.result) => {
+                self.block_with(format!("{error}\n{WHERE_PROGRAMS_ARE}"));
+            }
             Err(error) => self.block_with(error.to_string()),
             Ok(()) => {}
         }
@@ -70,12 +77,22 @@ impl CallDecision {
             add(&mut self.messages, printable_lines(message));
         }
         self.note(&scene.failures(outcome));
+        self.say_where_programs_are(outcome);
         if outcome.stops_turn() {
             let reason = telling.stop_reason().unwrap_or(STOPS);
             self.stop.get_or_insert_with(|| printable_lines(reason));
         }
         self.context.dedup();
         self.grants = Some(self.grants.unwrap_or(true) && outcome.grants());
+    }
+
+    /// Says once where programs are searched for, if one was not found.
+    fn say_where_programs_are(&mut self, outcome: &Outcome) {
+        let blocked = self.block.as_ref();
+        let is_said = blocked.is_some_and(|reason| reason.contains(WHERE_PROGRAMS_ARE));
+        if !is_said && outcome.results().iter().any(is_not_found) {
+            add(&mut self.messages, WHERE_PROGRAMS_ARE.to_owned());
+        }
     }
 
     /// Adds what hooks have against something that has already happened: for the model, and for the user if it is no failure, of
@@ -172,6 +189,10 @@ fn of_last_output(outcome: &Outcome) -> Cow<'_, Outcome> {
 /// Returns the line for the user if hooks could not decide, and nothing is blocked.
 pub(super) fn unchecked(why: &str) -> String {
     format!("forge-hooks could not run the hooks of this event: {why}")
+}
+
+fn is_not_found(result: &HookResult) -> bool {
+    result.failure() == Some(FailureKind::NotFound)
 }
 
 fn asked(question: &HookResult) -> String {

@@ -1,6 +1,7 @@
 //! The content of the command that is registered in an agent's settings, and the hooks that follow from it.
 
 use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use crate::compat::{Agent, Event};
 use crate::config::{HookConfig, TrustPolicy};
 use crate::events::EventType;
 use crate::executor::{Above, HookExecutor};
+use crate::files;
 use crate::hooks::Hooks;
 use crate::profile::AppProfile;
 use crate::trace::{Trace, TraceError};
@@ -109,15 +111,28 @@ impl Registered {
                 "the configuration of the registered command, `{}`, is not the absolute path of a directory",
                 directory.display()
             )),
-            _ => Ok(()),
+            _ => self.check_directories(),
         }
+    }
+
+    /// Checks the directories of the user's hooks files: a file below something that is no directory counts as missing, and
+    /// without hooks nothing would be blocked.
+    fn check_directories(&self) -> Result<(), String> {
+        let home = self.configuration();
+        let files = self.profile.global_files().iter();
+        let directories = files.filter_map(|file| Some(home.join(file).parent()?.to_owned()));
+        let mut directories = directories;
+        directories.try_for_each(|directory| missing_or_directory(&directory))
+    }
+
+    fn configuration(&self) -> PathBuf {
+        let home = self.config_home.clone();
+        home.unwrap_or_else(|| self.home.join(".config"))
     }
 
     /// Returns where the files of the user and the project are.
     fn config(&self) -> HookConfig {
-        let home = self.config_home.clone();
-        let home = home.unwrap_or_else(|| self.home.join(".config"));
-        HookConfig::new(self.profile.clone()).with_config_home(home)
+        HookConfig::new(self.profile.clone()).with_config_home(self.configuration())
     }
 
     /// Returns the message for the user if the user's hooks are gone.
@@ -230,6 +245,27 @@ fn is_usual_bus(address: &OsStr) -> bool {
 #[cfg(not(unix))]
 fn is_usual_bus(_address: &OsStr) -> bool {
     false
+}
+
+/// # Errors
+/// If something else than a directory is there, or may be.
+fn missing_or_directory(directory: &Path) -> Result<(), String> {
+    let display = directory.display();
+    match directory.metadata() {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => Err(format!(
+            "`{display}` is not a directory, expected one with your hooks files: move what is there away"
+        )),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            match files::dangling_directory(directory) {
+                Some(link) => Err(files::to_nothing(link)),
+                None => Ok(()),
+            }
+        }
+        Err(error) => Err(format!(
+            "`{display}` cannot be read as the directory of your hooks files: {error}; correct it"
+        )),
+    }
 }
 
 /// Returns whether a root is still a path without links. On Windows, links stay in a root.

@@ -429,3 +429,76 @@ fn a_guard_that_could_not_be_tested_says_so() {
     // The reason of the guard says nothing of this call.
     assert!(!blocked.err.contains("no push"), "{blocked:?}");
 }
+
+/// A path below something that is no directory counts as missing elsewhere; here it would be a session without guards.
+#[test]
+fn hooks_files_that_cannot_be_there_block() {
+    type Prepare = fn(&User);
+    let cases: [(Prepare, i32, &str); 7] = [
+        (|_| {}, 0, ""),
+        (
+            |user| drop(user.write("home/.config", "")),
+            2,
+            "cannot be read as the directory of your hooks files",
+        ),
+        (
+            |user| drop(user.write("home/.config/forge-hooks", "")),
+            2,
+            "`[DIR]/home/.config/forge-hooks` is not a directory",
+        ),
+        (
+            |user| drop(user.write("home/.config/forge-hooks/hooks.json/x", "")),
+            2,
+            "the file is a directory, expected a regular file",
+        ),
+        (
+            |user| drop(user.write("home/.config/forge-hooks/hooks.d", "")),
+            2,
+            "the directory cannot be read",
+        ),
+        (
+            |user| {
+                std::fs::create_dir_all(user.path("home")).unwrap();
+                std::os::unix::fs::symlink("nowhere", user.path("home/.config")).unwrap();
+            },
+            2,
+            "is a link to nothing",
+        ),
+        (|user| drop(user.write("home/.config/other", "")), 0, ""),
+    ];
+    for (prepare, status, expected) in cases {
+        let user = User::new();
+        prepare(&user);
+        let home = user.path("home");
+        let home = home.to_str().unwrap();
+        let words = ["--timeout", "60", "--path", "/bin", "--home", home];
+        let command = user.command(&[&["hook", "claude", "PreToolUse"], &words[..]].concat());
+        let input = json!({"session_id": "s1", "cwd": user.project(), "hook_event_name": "PreToolUse",
+            "tool_name": "Bash", "tool_input": {"command": "ls"}});
+        let printed = user.feed(command, &input.to_string());
+        assert_eq!(printed.status, status, "{expected}: {printed:?}");
+        assert!(printed.err.contains(expected), "{expected}: {printed:?}");
+    }
+}
+
+#[test]
+fn a_program_that_is_not_found_has_the_path_of_install_in_its_reason() {
+    let said = "in the `PATH` that `forge-hooks install` has registered";
+    for (command, is_said) in [
+        ("no-such-guard", true),
+        ("exit 127", true),
+        ("exit 1", false),
+    ] {
+        for (policy, status) in [("block", 2), ("continue", 0)] {
+            let user = User::new();
+            let hook =
+                json!({"event": "tool:pre_execute", "command": command, "on_failure": policy});
+            user.has_hooks(&json!([hook, hook]));
+            let fields = json!({"tool_name": "Bash", "tool_input": {"command": "ls"}});
+            let fired = user.fired("claude", "PreToolUse", &fields);
+            assert_eq!(fired.status, status, "{fired:?}");
+            let all = format!("{}{}", fired.out, fired.err);
+            assert_eq!(all.matches(said).count(), usize::from(is_said), "{fired:?}");
+        }
+    }
+}
