@@ -412,6 +412,10 @@ pub(crate) struct Install {
     /// Write without asking.
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// A variable of the agent that hooks inherit besides the usual ones, such as `JAVA_HOME`; can be repeated. One that is registered
+    /// already stays.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) inherit: Vec<String>,
     #[command(flatten)]
     pub(crate) recording: Recording,
 }

@@ -17,7 +17,7 @@ use crate::cli::error::with_causes;
 use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
-use crate::compat::{Agent, BRIDGED, OwnCommand, TRACE_EVENTS};
+use crate::compat::{Agent, BRIDGED, OwnCommand};
 use crate::config::{TrustPolicy, read_for_saving};
 use crate::json;
 
@@ -64,7 +64,7 @@ struct Checkup {
 pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     only_itself(context)?;
     let home = users_home()?;
-    let mut registration =
+    let registration =
         Registration::of_environment(context.own_profile()).map_err(CommandError::new)?;
     let mut agents = args.agents.clone();
     if agents.is_empty() {
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<
     let mut is_fine = true;
     for agent in agents {
         let mut checkup = Checkup::new(agent, users_file(agent, &home));
-        checkup.check(&mut registration, context);
+        checkup.check(&registration, context);
         is_fine &= checkup.findings.is_empty();
         checkup.show(terminal)?;
     }
@@ -161,7 +161,7 @@ impl Checkup {
         });
     }
 
-    fn check(&mut self, registration: &mut Registration, context: &Context<'_>) {
+    fn check(&mut self, registration: &Registration, context: &Context<'_>) {
         let install = format!(
             "run `{}`",
             context.command(&format!("install {}", self.agent))
@@ -193,13 +193,9 @@ impl Checkup {
             self.find(mistake.message, "correct the file");
         }
         self.check_switches();
-        // The trace file is chosen when the program is registered.
-        let mut commands = self.own.iter();
-        self.trace_events = commands.find_map(|(_, handler)| {
-            let own = OwnCommand::read(self.agent, handler["command"].as_str()?)?;
-            own.option(TRACE_EVENTS).map(PathBuf::from)
-        });
-        registration.trace_events.clone_from(&self.trace_events);
+        // These options are chosen when the program is registered.
+        let registration = &registration.keeping(self.agent, &text);
+        self.trace_events.clone_from(&registration.trace_events);
         self.check_recording(context, &install);
         self.compare(registration, &install);
         self.check_approvals(registration, &install);
@@ -215,7 +211,9 @@ impl Checkup {
             trace_events: self.trace_events.clone(),
         };
         if let Err(failure) = context.trace_events(&recording, context.hooks) {
-            let fix = format!("correct this, or {install}, which ends the recording");
+            let fix = format!(
+                "correct this, or run `uninstall`, which ends the recording, and {install}"
+            );
             self.find(format!("events are not recorded: {}", failure.message), fix);
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use crate::bridge::{self, Approvals, Mistake, Registration, Runs, User};
-use crate::cli::args::{Install, Uninstall};
+use crate::cli::args::{Install, Recording, Uninstall};
 use crate::cli::confirm::is_confirmed;
 use crate::cli::files::named;
 use crate::cli::{CommandError, Context, Done, Exit, Terminal};
@@ -33,6 +33,8 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     }
     let mut registration =
         Registration::of_environment(context.own_profile()).map_err(CommandError::new)?;
+    registration.check_place().map_err(CommandError::new)?;
+    registration.inherited.clone_from(&args.inherit);
     // An unusable trace file is an error here: later, an agent would start the command and no person would see the error.
     let trace = context.trace_events(&args.recording, context.hooks)?;
     registration.trace_events = trace.map(|trace| real(trace.path()));
@@ -46,39 +48,14 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     if let Some(file) = &registration.trace_events {
         writeln!(terminal, "records events in {}", named(file))?;
     }
-    let mut all = Vec::new();
-    for agent in args.agents() {
-        let handlers = registration.handlers(agent).map_err(CommandError::new)?;
-        let edit = |text: &str| {
-            bridge::usable(agent, text)?;
-            bridge::install(agent, text, &handlers)
-        };
-        let settings = match Settings::edited(agent, edit) {
-            Ok(settings) => settings,
-            Err(error) => {
-                writeln!(terminal, "{}, to add to `hooks` by hand:", agent.title())?;
-                let lines = handlers
-                    .iter()
-                    .map(|(event, handler)| format!(r#"  "{event}": [{{"hooks": [{handler}]}}]"#));
-                writeln!(terminal, "{}", lines.collect::<Vec<_>>().join(",\n"))?;
-                return Err(error);
-            }
-        };
-        let events: Vec<_> = handlers.iter().map(|(event, _)| *event).collect();
-        let (path, program) = (named(&settings.path), named(&registration.program));
-        writeln!(
-            terminal,
-            "{path}: starts {program} at {}",
-            events.join(", ")
-        )?;
-        all.push(settings);
-    }
+    let (all, failed) = registered(args, &registration, context, terminal)?;
     let results = ["already registered", "registered"];
-    let exit = write(&all, args.yes, results, terminal)?;
-    if exit != Exit::FINE {
-        return Ok(exit);
-    }
-    for agent in args.agents() {
+    let (written, failed) = match write(all, failed, args.yes, results, terminal)? {
+        Written::Refused => return Ok(Exit::PROBLEMS),
+        Written::Files(written, failed) => (written, failed),
+    };
+    for settings in &written {
+        let agent = settings.agent;
         if let Err(error) = registration.write_message(agent) {
             writeln!(
                 terminal,
@@ -92,7 +69,7 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
             "cannot record that you have hooks, so no start says that they are gone: {error}"
         )?;
     }
-    let is_done = approve_all(&all, &registration, context, args.yes, terminal)?;
+    let is_done = approve_all(&written, &registration, context, args.yes, terminal)?;
     let (doctor, init) = (context.command("doctor"), context.command("init --global"));
     if !context.hooks.config().has_hooks_of_user() {
         writeln!(
@@ -101,7 +78,89 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
         )?;
     }
     writeln!(terminal, "check it with `{doctor}`")?;
-    Ok(Exit::fine_if(is_done))
+    ended(failed, Exit::fine_if(is_done), terminal)
+}
+
+/// The settings that are to be written, and the errors of other agents.
+type Edited = (Vec<Settings>, Vec<CommandError>);
+
+/// Edits the settings of each agent, and shows what will be written. An agent whose file cannot be edited keeps no other one
+/// without its guards.
+fn registered(
+    args: &Install,
+    registration: &Registration,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<Edited, CommandError> {
+    let (mut all, mut failed) = (Vec::new(), Vec::new());
+    for agent in args.agents() {
+        let own = registration.keeping(agent, &users_text(agent));
+        let handlers = own.handlers(agent).map_err(CommandError::new)?;
+        let edit = |text: &str| {
+            bridge::usable(agent, text)?;
+            bridge::install(agent, text, &handlers)
+        };
+        let settings = match Settings::edited(agent, edit) {
+            Ok(settings) => settings,
+            Err(error) => {
+                show_by_hand(agent, &handlers, terminal)?;
+                failed.push(error);
+                continue;
+            }
+        };
+        if own.trace_events != registration.trace_events {
+            let recording = Recording {
+                trace_events: own.trace_events.clone(),
+            };
+            // The events of one agent may not be recorded; its guards are registered all the same.
+            let usable = context.trace_events(&recording, context.hooks);
+            let problem = usable.err().map(|error| format!(": {}", error.message));
+            let file = own.trace_events.as_deref().map(named).unwrap_or_default();
+            let problem = problem.unwrap_or_default();
+            writeln!(terminal, "{agent}: still records events in {file}{problem}")?;
+        }
+        let events: Vec<_> = handlers.iter().map(|(event, _)| *event).collect();
+        let (path, program) = (named(&settings.path), named(&own.program));
+        writeln!(
+            terminal,
+            "{path}: starts {program} at {}",
+            events.join(", ")
+        )?;
+        all.push(settings);
+    }
+    Ok((all, failed))
+}
+
+fn show_by_hand(
+    agent: &Agent,
+    handlers: &[(&'static str, String)],
+    terminal: &mut Terminal<'_>,
+) -> Result<(), CommandError> {
+    writeln!(terminal, "{}, to add to `hooks` by hand:", agent.title())?;
+    let lines = handlers
+        .iter()
+        .map(|(event, handler)| format!(r#"  "{event}": [{{"hooks": [{handler}]}}]"#));
+    Ok(writeln!(
+        terminal,
+        "{}",
+        lines.collect::<Vec<_>>().join(",\n")
+    )?)
+}
+
+/// Returns the text of the user's settings of an agent; an empty one if there is none.
+fn users_text(agent: &Agent) -> String {
+    let path = users_home().map(|home| users_file(agent, &home));
+    let text = path.ok().and_then(|path| read_for_saving(&path).ok());
+    text.flatten().unwrap_or_default()
+}
+
+/// Ends with the errors of the agents that have failed, if there are any.
+fn ended(mut failed: Vec<CommandError>, exit: Exit, terminal: &mut Terminal<'_>) -> Done {
+    let last = failed.pop();
+    for error in failed {
+        terminal.note(error)?;
+    }
+    last.map_or(Ok(exit), Err)
 }
 
 /// Returns the path without links, as far as it can be found.
@@ -147,6 +206,7 @@ fn approve(
         here: &registration.home,
     };
     let commands = registration
+        .keeping(settings.agent, &settings.after)
         .commands(settings.agent)
         .map_err(CommandError::new)?;
     let commands: HashSet<_> = commands.iter().map(String::as_str).collect();
@@ -184,23 +244,25 @@ pub(crate) fn uninstall(
     terminal: &mut Terminal<'_>,
 ) -> Done {
     only_itself(context)?;
-    let settings = args.agents().into_iter().map(|agent| {
-        let edit = |text: &str| bridge::uninstall(agent, text);
-        Settings::edited(agent, edit)
-    });
-    let all = settings.collect::<Result<Vec<_>, _>>()?;
-    let results = ["nothing was registered", "no longer registered"];
-    let exit = write(&all, args.yes, results, terminal)?;
-    if exit == Exit::FINE {
-        let home = users_home()?;
-        let agents = args.agents();
-        for agent in agents {
-            if let Err(error) = bridge::remove_message(agent, &home) {
-                writeln!(terminal, "cannot remove the message of {agent}: {error}")?;
-            }
+    let (mut all, mut failed) = (Vec::new(), Vec::new());
+    for agent in args.agents() {
+        match Settings::edited(agent, |text| bridge::uninstall(agent, text)) {
+            Ok(settings) => all.push(settings),
+            Err(error) => failed.push(error),
         }
     }
-    Ok(exit)
+    let results = ["nothing was registered", "no longer registered"];
+    let (written, failed) = match write(all, failed, args.yes, results, terminal)? {
+        Written::Refused => return Ok(Exit::PROBLEMS),
+        Written::Files(written, failed) => (written, failed),
+    };
+    let home = users_home()?;
+    for Settings { agent, .. } in &written {
+        if let Err(error) = bridge::remove_message(agent, &home) {
+            writeln!(terminal, "cannot remove the message of {agent}: {error}")?;
+        }
+    }
+    ended(failed, Exit::FINE, terminal)
 }
 
 pub(crate) fn users_home() -> Result<PathBuf, CommandError> {
@@ -252,8 +314,27 @@ pub(crate) fn only_itself(context: &Context<'_>) -> Result<(), CommandError> {
     Err(CommandError::new(message))
 }
 
+/// What has become of the files.
+enum Written {
+    /// The user has said no.
+    Refused,
+    /// The files that are as they should be, and the errors of the others.
+    Files(Vec<Settings>, Vec<CommandError>),
+}
+
 /// Writes the files that change, after a question.
-fn write(all: &[Settings], yes: bool, results: [&str; 2], terminal: &mut Terminal<'_>) -> Done {
+fn write(
+    all: Vec<Settings>,
+    mut failed: Vec<CommandError>,
+    yes: bool,
+    results: [&str; 2],
+    terminal: &mut Terminal<'_>,
+) -> Result<Written, CommandError> {
+    if all.is_empty() {
+        return Err(ended(failed, Exit::FINE, terminal)
+            .err()
+            .unwrap_or_else(|| CommandError::new("no agent was named")));
+    }
     let changed = |settings: &&Settings| settings.has_changed();
     let paths: Vec<_> = all
         .iter()
@@ -262,19 +343,24 @@ fn write(all: &[Settings], yes: bool, results: [&str; 2], terminal: &mut Termina
         .collect();
     let question = format!("change {}?", paths.join(" and "));
     if !paths.is_empty() && !is_confirmed(yes, &question, terminal)? {
-        return terminal.end(Exit::PROBLEMS, "nothing was written");
+        writeln!(terminal, "nothing was written")?;
+        return Ok(Written::Refused);
     }
+    let mut written = Vec::new();
     for settings in all {
         let path = named(&settings.path);
         let [unchanged, changed] = results;
         if !settings.has_changed() {
             writeln!(terminal, "{path}: {unchanged}")?;
+        } else if let Err(error) = settings.write() {
+            failed.push(error);
             continue;
+        } else {
+            writeln!(terminal, "{path}: {changed}")?;
         }
-        settings.write()?;
-        writeln!(terminal, "{path}: {changed}")?;
+        written.push(settings);
     }
-    Ok(Exit::FINE)
+    Ok(Written::Files(written, failed))
 }
 
 impl Settings {

@@ -47,7 +47,9 @@ pub use input::EventError;
 pub(crate) use input_tests::INPUTS;
 pub(crate) use own_command::OwnCommand;
 #[cfg(feature = "cli")]
-pub(crate) use own_command::{DID_NOT_RUN, PROGRAM, RUN, RUN_AND_KEEP, TRACE_EVENTS, is_called_so};
+pub(crate) use own_command::{
+    DID_NOT_RUN, INHERIT, PROGRAM, RUN, RUN_AND_KEEP, TRACE_EVENTS, is_called_so,
+};
 pub(crate) use protocol::{AgentProtocol, Origin};
 pub(crate) use rule::Rule;
 pub use settings::OtherAgents;

@@ -15,6 +15,10 @@ pub(crate) const PROGRAM: &str = "forge-hooks";
 #[cfg(feature = "cli")]
 pub(crate) const TRACE_EVENTS: &str = "--trace-events";
 
+/// The option with a variable of the agent that hooks get too.
+#[cfg(feature = "cli")]
+pub(crate) const INHERIT: &str = "--inherit";
+
 /// The beginning of the script that runs the program: as it is, and with its output kept until it has ended.
 pub(crate) const RUN: &str = r#"if [ -s "$0" ]; then "$0" "$@"; else (exit 3); fi; "#;
 pub(crate) const RUN_AND_KEEP: &str = r#"if [ -s "$0" ]; then a=$("$0" "$@"); else (exit 3); fi; "#;
@@ -48,6 +52,17 @@ impl OwnCommand {
             Some((_, value)) => Some(value),
             None => self.words.get(at + 1).map(String::as_str),
         }
+    }
+
+    /// Returns all values of an option.
+    #[cfg(feature = "cli")]
+    pub(crate) fn options<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let words = self.words.iter().enumerate();
+        words.filter_map(move |(at, word)| match word.split_once('=') {
+            Some((known, value)) => (known == name).then_some(value),
+            None if word == name => self.words.get(at + 1).map(String::as_str),
+            None => None,
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 mod approvals;
 mod child;
 mod edit;
+mod program;
 #[cfg(test)]
 mod tests;
 
@@ -21,8 +22,8 @@ pub(crate) use edit::{Mistake, install, registered, uninstall, usable};
 use super::dialect::Dialect;
 use super::session::{Session, state};
 use crate::compat::{
-    APPLY_PATCH, Agent, DID_NOT_RUN, Effect, Event, PROGRAM, RUN, RUN_AND_KEEP, TRACE_EVENTS,
-    is_called_so,
+    APPLY_PATCH, Agent, DID_NOT_RUN, Effect, Event, INHERIT, OwnCommand, PROGRAM, RUN,
+    RUN_AND_KEEP, TRACE_EVENTS, is_called_so,
 };
 use crate::config::config_home;
 use crate::files::{self, NewFile};
@@ -31,7 +32,7 @@ use crate::files::{self, NewFile};
 const LONGEST_MESSAGE: usize = 2000;
 
 /// The paths and names in a handler's command, so that nothing is taken from the agent's environment.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Registration {
     /// The absolute path of this program.
     pub(crate) program: PathBuf,
@@ -42,6 +43,8 @@ pub(crate) struct Registration {
     pub(crate) path: String,
     /// The names of another host than the default.
     pub(crate) profile: Option<String>,
+    /// The variables of the agent that hooks get too.
+    pub(crate) inherited: Vec<String>,
     /// The file in which events are recorded.
     pub(crate) trace_events: Option<PathBuf>,
     /// Directories of `PATH` that are not in `path`.
@@ -54,8 +57,7 @@ impl Registration {
     /// # Errors
     /// If the handlers would block each call, or could not be recognised later.
     pub(crate) fn of_environment(profile: Option<String>) -> Result<Self, String> {
-        let program = env::current_exe()
-            .map_err(|error| format!("cannot find the path of this program: {error}"))?;
+        let program = program::called_as()?;
         if !is_called_so(&program) {
             return Err(format!(
                 "this program is called `{}`, expected `{PROGRAM}`: its handlers could not be recognised later",
@@ -99,9 +101,18 @@ impl Registration {
             config_home,
             path: text_of(&path)?,
             profile,
+            inherited: Vec::new(),
             trace_events: None,
             left_out,
         })
+    }
+
+    /// Checks that agents can start the program by its path for good.
+    ///
+    /// # Errors
+    /// If a model may replace the program, or it may vanish.
+    pub(crate) fn check_place(&self) -> Result<(), String> {
+        program::check_place(&self.program, &self.home)
     }
 
     /// Returns the file with the message that a person reads if the program has not answered.
@@ -119,6 +130,26 @@ impl Registration {
         remove_message(agent, &self.home)?;
         let text = what_to_do(agent, &self.program.to_string_lossy());
         files::replace(&file, &text, NewFile::Private)
+    }
+
+    /// Returns this registration with the options that a person has added to the registered handlers of an agent.
+    pub(crate) fn keeping(&self, agent: &Agent, text: &str) -> Self {
+        let mut kept = self.clone();
+        // A text that cannot be read is an error where it is edited.
+        for (_, handler) in registered(agent, text).unwrap_or_default() {
+            let command = handler["command"].as_str().unwrap_or_default();
+            let Some(own) = OwnCommand::read(agent, command) else {
+                continue;
+            };
+            for name in own.options(INHERIT) {
+                if !kept.inherited.iter().any(|known| known == name) {
+                    kept.inherited.push(name.to_owned());
+                }
+            }
+            let file = own.option(TRACE_EVENTS).map(PathBuf::from);
+            kept.trace_events = kept.trace_events.or(file);
+        }
+        kept
     }
 
     /// Returns the commands of an agent's handlers.
@@ -179,6 +210,9 @@ impl Registration {
         }
         if let Some(profile) = &self.profile {
             words.extend(["--profile", profile]);
+        }
+        for name in &self.inherited {
+            words.extend([INHERIT, name]);
         }
         let trace_events = self.trace_events.as_ref();
         let trace_events = trace_events

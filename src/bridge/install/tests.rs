@@ -14,6 +14,7 @@ fn registration() -> Registration {
         config_home: None,
         path: "/usr/bin:/bin".to_owned(),
         profile: None,
+        inherited: Vec::new(),
         trace_events: None,
         left_out: Vec::new(),
     }

@@ -105,7 +105,8 @@ fn a_registration_that_does_not_work_has_a_fix() {
         program.to_str().unwrap().to_owned()
     };
     let (passes, crashes) = (other("passes", "exit 0"), other("crashes", "exit 3"));
-    let with = |text: &str, program: &str| text.replace(crate::program::PROGRAM, program);
+    let own = user.own_program();
+    let with = |text: &str, program: &str| text.replace(own.to_str().unwrap(), program);
     let install = "run `forge-hooks install ";
     let table: [Broken<'_>; 8] = [
         ("is not registered", install, &|_| "{}".to_owned()),
@@ -126,7 +127,7 @@ fn a_registration_that_does_not_work_has_a_fix() {
             with(text, "/no/such/forge-hooks")
         }),
         ("by another version", install, &|text| {
-            text.replace("--timeout ", "--inherit A --timeout ")
+            text.replace("--timeout ", "--timeout=1 --timeout ")
         }),
         (
             "a call that must be blocked was answered with exit status: 0",

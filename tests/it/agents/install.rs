@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::{AGENTS, Agent, for_all};
-use crate::program::{PROGRAM, Printed, User};
+use crate::program::{Printed, User};
 use crate::support::is_missing;
 
 impl User {
@@ -19,13 +19,6 @@ impl User {
         user.has_hooks(&json!([]));
         user.has_codex();
         user
-    }
-
-    /// Puts the program at a path. A process that another test starts meanwhile would keep a copy open for writing.
-    fn has_program(&self, path: &Path) {
-        if fs::hard_link(PROGRAM, path).is_err() {
-            fs::copy(PROGRAM, path).unwrap();
-        }
     }
 
     /// The command that is registered in a file for an event.
@@ -382,7 +375,6 @@ fn files_that_cannot_be_edited_are_not_touched() {
         fs::create_dir(path.parent().unwrap()).unwrap();
         prepare(&path);
         let before = (fs::read(&path).ok(), fs::read_link(&path).ok());
-        // No other agent's file either.
         let installed = user.run(&["install", "codex", "claude", "--yes"]);
         assert!(
             installed
@@ -390,7 +382,7 @@ fn files_that_cannot_be_edited_are_not_touched() {
                 .contains("\n  \"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", "),
             "{installed:?}"
         );
-        let removed = user.run(&["uninstall", "claude", "--yes"]);
+        let removed = user.run(&["uninstall", "claude", "copilot", "--yes"]);
         for printed in [installed, removed] {
             assert_eq!(printed.status, 2, "{printed:?}");
             assert!(
@@ -402,7 +394,8 @@ fn files_that_cannot_be_edited_are_not_touched() {
             assert!(printed.err.contains(expected), "{expected}: {printed:?}");
         }
         assert_eq!((fs::read(&path).ok(), fs::read_link(&path).ok()), before);
-        assert!(!user.path("home/.codex").exists());
+        // The other agent has its guards.
+        assert!(user.path("home/.codex/hooks.json").exists());
     }
 }
 
@@ -582,4 +575,175 @@ fn settings_that_a_variable_moves_are_not_written() {
         assert_eq!(user.files_at_home().len(), 0);
         assert_eq!(install(usual).status, 0);
     }
+}
+
+#[test]
+fn an_agent_that_cannot_be_registered_keeps_no_other_one_from_it() {
+    let user = User::with_home();
+    user.write("home/.claude/settings.json", "[]");
+    user.write("home/.gemini/settings.json", "{");
+    let check = |command: &str, is_there: bool| {
+        let printed = user.run(&for_all(command));
+        assert_eq!(printed.status, 2, "{printed:?}");
+        for name in ["claude", "gemini"] {
+            let said = format!("cannot edit `[DIR]/home/.{name}/settings.json`");
+            assert_eq!(printed.err.matches(&said).count(), 1, "{printed:?}");
+        }
+        for file in [".codex/hooks.json", ".copilot/hooks/forge-hooks.json"] {
+            assert_eq!(user.path("home").join(file).exists(), is_there, "{file}");
+        }
+    };
+    check("install", true);
+    check("uninstall", false);
+}
+
+#[test]
+fn what_a_person_has_added_to_the_command_is_kept() {
+    let user = User::with_home();
+    let install = |words: &[&str]| {
+        let printed = user.run(&[&["install", "claude", "--yes"], words].concat());
+        assert_eq!(printed.status, 0, "{printed:?}");
+        user.command_in(".claude/settings.json", "Stop")
+    };
+    let named = install(&["--inherit", "JAVA_HOME", "--inherit", "TMUX"]);
+    let expected = " --inherit JAVA_HOME --inherit TMUX --path ";
+    assert!(named.contains(expected), "{named}");
+    let text = user.read("home/.claude/settings.json");
+    let text = text.replace("--inherit TMUX", "--inherit=https_proxy --inherit TMUX");
+    user.write("home/.claude/settings.json", &text);
+    let again = install(&["--inherit", "TMUX", "--inherit", "VIRTUAL_ENV"]);
+    let expected =
+        " --inherit TMUX --inherit VIRTUAL_ENV --inherit JAVA_HOME --inherit https_proxy ";
+    assert!(again.contains(expected), "{again}");
+    assert_eq!(user.run(&["doctor", "claude"]).err, "");
+    let doctor = user.run(&["doctor", "claude"]);
+    assert!(doctor.out.contains("a probe is blocked"), "{doctor:?}");
+}
+
+/// How the program is called, and where it is registered; none if it is not.
+#[test]
+fn the_path_by_which_the_user_calls_it_is_registered() {
+    let user = User::with_home();
+    let directory = |name: &str| fs::create_dir_all(user.path(name)).unwrap();
+    let link = |target: &str, name: &str| symlink(target, user.path(name)).unwrap();
+    for name in [
+        "cellar/1/bin",
+        "links",
+        "repo/.git",
+        "repo/sub",
+        "lib/node_modules/.bin",
+    ] {
+        directory(name);
+    }
+    for name in [
+        "venv/bin",
+        "tool/bin",
+        "home/.npm/_npx/1/bin",
+        "temporary/x",
+        "home/.git",
+    ] {
+        directory(name);
+    }
+    user.write("venv/pyvenv.cfg", "");
+    user.write("tool/pyvenv.cfg", "");
+    user.write("tool/uv-receipt.toml", "");
+    for place in [
+        "cellar/1/bin",
+        "repo/sub",
+        "lib/node_modules/.bin",
+        "venv/bin",
+        "tool/bin",
+        "home/.npm/_npx/1/bin",
+        "temporary/x",
+        "home",
+    ] {
+        user.has_program(&user.path(place).join("forge-hooks"));
+    }
+    for (name, target) in [
+        ("links/forge-hooks", "../cellar/1/bin/forge-hooks"),
+        ("cellar/current", "1"),
+        ("links/repo", "../repo/sub"),
+        ("links/out", "../repo/out"),
+        ("repo/out", "../cellar/1/bin"),
+        ("links/node", "../lib/node_modules/.bin"),
+    ] {
+        link(target, name);
+    }
+    let bare = "forge-hooks";
+    let cases: [(&str, &str, Result<&str, &str>); 13] = [
+        ("links/forge-hooks", "", Ok("links/forge-hooks")),
+        (bare, "links", Ok("links/forge-hooks")),
+        (bare, "nowhere", Ok("cellar/1/bin/forge-hooks")),
+        (
+            "cellar/current/bin/forge-hooks",
+            "",
+            Ok("cellar/current/bin/forge-hooks"),
+        ),
+        ("project/../links/forge-hooks", "", Ok("links/forge-hooks")),
+        ("tool/bin/forge-hooks", "", Ok("tool/bin/forge-hooks")),
+        ("home/forge-hooks", "", Ok("home/forge-hooks")),
+        ("repo/sub/forge-hooks", "", Err("`[DIR]/repo` is a project")),
+        (
+            "links/repo/forge-hooks",
+            "",
+            Err("`[DIR]/repo` is a project"),
+        ),
+        (
+            "links/out/forge-hooks",
+            "",
+            Err("`[DIR]/repo` is a project"),
+        ),
+        (
+            "links/node/forge-hooks",
+            "",
+            Err("`[DIR]/lib/node_modules/.bin` is a project's"),
+        ),
+        (
+            "venv/bin/forge-hooks",
+            "",
+            Err("`[DIR]/venv` is a virtual environment"),
+        ),
+        (
+            "home/.npm/_npx/1/bin/forge-hooks",
+            "",
+            Err("_npx` is a cache"),
+        ),
+    ];
+    let install = |called: &str, path: &str| {
+        let file = if called == bare {
+            "cellar/1/bin/forge-hooks"
+        } else {
+            called
+        };
+        let mut install = Command::new(user.path(file));
+        if called == bare {
+            std::os::unix::process::CommandExt::arg0(&mut install, bare);
+        }
+        user.set(&mut install);
+        install.args(["install", "claude", "--yes"]);
+        install.env("TMPDIR", user.path("temporary"));
+        let paths = [user.path(path), "/usr/bin".into()];
+        install.env("PATH", std::env::join_paths(paths).unwrap());
+        user.printed(install.output().unwrap())
+    };
+    for (called, path, expected) in cases {
+        let printed = install(called, path);
+        match expected {
+            Ok(program) => {
+                assert_eq!(printed.status, 0, "{called}: {printed:?}");
+                let said = format!(": starts [DIR]/{program} at ");
+                assert!(printed.out.contains(&said), "{called}: {printed:?}");
+            }
+            Err(why) => {
+                assert_eq!(printed.status, 2, "{called}: {printed:?}");
+                assert!(printed.err.contains(why), "{called}: {printed:?}");
+                assert!(printed.err.contains("copy it there"), "{printed:?}");
+            }
+        }
+    }
+    let printed = install("temporary/x/forge-hooks", "");
+    assert!(
+        printed.err.contains("is a temporary directory"),
+        "{printed:?}"
+    );
 }

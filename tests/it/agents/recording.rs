@@ -99,12 +99,12 @@ fn what_install_registers_records() {
             Some(("tool:pre_execute".to_owned(), decision.to_owned()))
         );
     }
-    // Without the option, it is registered anew.
+    // Without the option, it stays as it was chosen.
     let installed = user.run(&["install", "claude", "--yes"]);
-    assert!(installed.out.contains("registered"), "{installed:?}");
+    let said = "claude: still records events in [DIR]/events.jsonl\n";
+    assert!(installed.out.contains(said), "{installed:?}");
     assert!(
-        !user
-            .read("home/.claude/settings.json")
+        user.read("home/.claude/settings.json")
             .contains("--trace-events")
     );
     let removed = user.run(&for_all("uninstall"));

@@ -99,10 +99,34 @@ impl User {
 
     /// The program, in the project, in an environment that says nothing.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(PROGRAM);
+        // The program of the tests is in a project, where none is registered.
+        let of_agents = ["install", "uninstall", "doctor"];
+        let is_registered = args.first().is_some_and(|first| of_agents.contains(first));
+        let mut command = if is_registered {
+            Command::new(self.own_program())
+        } else {
+            Command::new(PROGRAM)
+        };
         self.set(&mut command);
         command.args(args);
         command
+    }
+
+    /// The program where a user may have it.
+    pub(crate) fn own_program(&self) -> PathBuf {
+        let path = self.path("opt/forge-hooks");
+        if !path.exists() {
+            std::fs::create_dir_all(self.path("opt")).unwrap();
+            self.has_program(&path);
+        }
+        path
+    }
+
+    /// Puts the program at a path. A process that another test starts meanwhile would keep a copy open for writing.
+    pub(crate) fn has_program(&self, path: &Path) {
+        if std::fs::hard_link(PROGRAM, path).is_err() {
+            std::fs::copy(PROGRAM, path).unwrap();
+        }
     }
 
     pub(crate) fn set(&self, command: &mut Command) {
