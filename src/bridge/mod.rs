@@ -39,8 +39,8 @@ use dialect::Dialect;
 use firing::Deadline;
 pub(crate) use guarded::DECIDES;
 pub(crate) use install::{
-    Approvals, BoundedChild, Mistake, Registration, Runs, User, install, probe, registered,
-    remove_message, uninstall, usable,
+    Approvals, BoundedChild, Mistake, Registration, Runs, User, changed_by_hand, install, probe,
+    registered, remove_message, uninstall, usable,
 };
 #[cfg(fuzzing)]
 pub use patch::check_patch;

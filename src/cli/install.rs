@@ -33,7 +33,7 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     }
     let mut registration =
         Registration::of_environment(context.own_profile()).map_err(CommandError::new)?;
-    registration.check_place().map_err(CommandError::new)?;
+    registration.check_program().map_err(CommandError::new)?;
     registration.inherited.clone_from(&args.inherit);
     // An unusable trace file is an error here: later, an agent would start the command and no person would see the error.
     let trace = context.trace_events(&args.recording, context.hooks)?;
@@ -118,6 +118,19 @@ fn registered(
             let file = own.trace_events.as_deref().map(named).unwrap_or_default();
             let problem = problem.unwrap_or_default();
             writeln!(terminal, "{agent}: still records events in {file}{problem}")?;
+        }
+        let text = settings.before.as_deref().unwrap_or(EMPTY);
+        let changed = bridge::changed_by_hand(agent, text).unwrap_or_default();
+        let left = bridge::changed_by_hand(agent, &settings.after).unwrap_or_default();
+        for event in changed.iter().filter(|event| !left.contains(event)) {
+            let path = named(&settings.path);
+            writeln!(
+                terminal,
+                "{path}: replaces a command at {event} that another version has written, or a person has changed"
+            )?;
+        }
+        if !left.is_empty() {
+            writeln!(terminal, "{}", still_there(&settings.path, &left))?;
         }
         let events: Vec<_> = handlers.iter().map(|(event, _)| *event).collect();
         let (path, program) = (named(&settings.path), named(&own.program));
@@ -257,12 +270,31 @@ pub(crate) fn uninstall(
         Written::Files(written, failed) => (written, failed),
     };
     let home = users_home()?;
-    for Settings { agent, .. } in &written {
+    let mut is_done = true;
+    for Settings {
+        agent, path, after, ..
+    } in &written
+    {
+        let left = bridge::changed_by_hand(agent, after).unwrap_or_default();
+        if !left.is_empty() {
+            // Its script may print the message.
+            is_done = false;
+            writeln!(terminal, "{}", still_there(path, &left))?;
+            continue;
+        }
         if let Err(error) = bridge::remove_message(agent, &home) {
             writeln!(terminal, "cannot remove the message of {agent}: {error}")?;
         }
     }
-    ended(failed, Exit::FINE, terminal)
+    ended(failed, Exit::fine_if(is_done), terminal)
+}
+
+/// Names the handlers that a person has changed, and what to do.
+fn still_there(path: &Path, events: &[String]) -> String {
+    let (path, events) = (named(path), events.join(", "));
+    format!(
+        "{path}: still starts this program at {events}, by a command that is not as `install` writes it: remove it by hand, or keep what you have added"
+    )
 }
 
 pub(crate) fn users_home() -> Result<PathBuf, CommandError> {

@@ -30,13 +30,39 @@ pub(crate) const DID_NOT_RUN: &str = "forge-hooks did not run";
 pub(crate) struct OwnCommand {
     /// The program and its arguments.
     words: Vec<String>,
+    /// The script that starts it; none in a registration by hand.
+    #[cfg(feature = "cli")]
+    pub(crate) script: Option<String>,
 }
 
 impl OwnCommand {
-    /// Reads a command; none if it is not one of ours. This function alone decides which handlers `uninstall` removes.
+    /// Reads a command; none if it is not one of ours. Only such handlers are replaced by `install` and removed by `uninstall`.
     pub(crate) fn read(agent: &Agent, command: &str) -> Option<Self> {
-        let words = own_words(agent, command)?;
-        Some(Self { words })
+        own_words(agent, command)
+    }
+
+    /// Returns whether a command starts this program for the agent, whatever else it does.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_within(agent: &Agent, command: &str) -> bool {
+        let Outline { steps, .. } = Outline::read(command);
+        steps.iter().any(|step| {
+            let words = step.words.iter();
+            let words: Vec<_> = words
+                .map(|word| word.value(|_| Some("$".to_owned())))
+                .collect();
+            words.windows(3).any(|words| match words {
+                [Some(program), Some(hook), Some(name)] => {
+                    is_called_so(Path::new(program)) && hook == "hook" && name == agent.name()
+                }
+                _ => false,
+            })
+        })
+    }
+
+    /// Returns the name of the event.
+    #[cfg(feature = "cli")]
+    pub(crate) fn event(&self) -> &str {
+        &self.words[3]
     }
 
     #[cfg(feature = "cli")]
@@ -66,8 +92,8 @@ impl OwnCommand {
     }
 }
 
-/// Returns the words of a command of ours, from the program on.
-fn own_words(agent: &Agent, command: &str) -> Option<Vec<String>> {
+/// Returns a command of ours, its words from the program on.
+fn own_words(agent: &Agent, command: &str) -> Option<OwnCommand> {
     let Outline { steps, words } = Outline::read(command);
     // Another word is an assignment, a keyword or of a redirection.
     if words.len() > steps.iter().map(|step| step.words.len()).sum() {
@@ -76,9 +102,9 @@ fn own_words(agent: &Agent, command: &str) -> Option<Vec<String>> {
     let (own, behind) = steps.split_first()?;
     let words = words_of(own)?;
     let all: Vec<&str> = words.iter().map(String::as_str).collect();
-    let own = match &all[..] {
-        ["/bin/sh", "-c", script, rest @ ..] if is_our_script(script) => rest,
-        all => all,
+    let (own, _script) = match &all[..] {
+        ["/bin/sh", "-c", script, rest @ ..] if is_our_script(script) => (rest, Some(*script)),
+        all => (all, None),
     };
     let [program, "hook", name, event, ..] = own else {
         return None;
@@ -92,7 +118,11 @@ fn own_words(agent: &Agent, command: &str) -> Option<Vec<String>> {
     };
     let is_hook = *name == agent.name() && agent.event_named(event).is_some();
     let is_ours = is_alone && is_hook && is_called_so(Path::new(program));
-    is_ours.then(|| own.iter().map(|word| (*word).to_owned()).collect())
+    is_ours.then(|| OwnCommand {
+        words: own.iter().map(|word| (*word).to_owned()).collect(),
+        #[cfg(feature = "cli")]
+        script: _script.map(str::to_owned),
+    })
 }
 
 /// Returns whether a script has the form of the one that `install` writes. Another script may mention it.

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
+use super::is_as_written;
 use crate::compat::{Agent, OwnCommand};
 use crate::json::{self, JsonTree, NOT_AN_OBJECT, Node};
 
@@ -41,15 +42,27 @@ pub(crate) fn install(
         })
 }
 
-/// Returns the text without handlers of this program.
+/// Returns the text without handlers of this program, but for those to which a person has added something.
 ///
 /// # Errors
 /// If the text cannot be edited safely.
 pub(crate) fn uninstall(agent: &Agent, text: &str) -> Result<String, Mistake> {
     edited(agent, text.to_owned(), |settings| {
-        let own = settings.own.first()?;
+        let own = settings.own.iter().find(|own| own.is_as_written)?;
         Some(settings.without(own))
     })
+}
+
+/// Returns the events with handlers that start this program, but are not as `install` writes them.
+///
+/// # Errors
+/// If the text cannot be read.
+pub(crate) fn changed_by_hand(agent: &Agent, text: &str) -> Result<Vec<String>, Mistake> {
+    let body = json::readable(text);
+    let tree = parsed(&body)?;
+    let mut events = Settings::read(agent, &body, Node::new(&tree))?.changed;
+    events.dedup();
+    Ok(events)
 }
 
 /// Returns the handlers of this program: each event with its value.
@@ -141,12 +154,16 @@ struct Settings<'t> {
     text: &'t str,
     root: Node<'t, 't>,
     own: Vec<Own>,
+    /// The events of the handlers that start this program, but not as `install` writes it.
+    changed: Vec<String>,
 }
 
 /// A handler of this program.
 struct Own {
     event: String,
     value: Option<Value>,
+    /// False if a person has added something to the script.
+    is_as_written: bool,
     /// The mistake, if a matcher excludes some calls.
     narrowed: Option<Mistake>,
     /// The places of the handler: in the list of a group, in that of an event, in the object of events, in the whole.
@@ -162,7 +179,7 @@ struct Level {
 
 impl<'t> Settings<'t> {
     fn read(agent: &Agent, text: &'t str, root: Node<'t, 't>) -> Result<Self, Mistake> {
-        let mut own = Vec::new();
+        let (mut own, mut changed) = (Vec::new(), Vec::new());
         once_each(root)?;
         for (at_root, (_, hooks)) in members(root).filter(|(_, (key, _))| *key == "hooks") {
             expect(hooks, "an object", hooks.is_object())?;
@@ -178,11 +195,18 @@ impl<'t> Settings<'t> {
                     };
                     for (in_group, handler) in items(handlers, Some) {
                         let command = handler.member("command").and_then(|command| command.text());
-                        if command.is_some_and(|command| OwnCommand::read(agent, command).is_some())
-                        {
+                        let command = command.unwrap_or_default();
+                        let read = OwnCommand::read(agent, command);
+                        let is_as_written =
+                            read.as_ref().is_some_and(|own| is_as_written(agent, own));
+                        if !is_as_written && OwnCommand::is_within(agent, command) {
+                            changed.push(event.to_owned());
+                        }
+                        if read.is_some() {
                             own.push(Own {
                                 event: event.to_owned(),
                                 value: handler.value().ok(),
+                                is_as_written,
                                 narrowed: narrowed(group),
                                 levels: [
                                     Level::new(handlers, in_group),
@@ -196,7 +220,12 @@ impl<'t> Settings<'t> {
                 }
             }
         }
-        Ok(Self { text, root, own })
+        Ok(Self {
+            text,
+            root,
+            own,
+            changed,
+        })
     }
 
     /// Returns the next change until this handler is the only one of its event; none if it is.

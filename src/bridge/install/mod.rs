@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 pub(crate) use approvals::{Approvals, Runs, User};
 pub(crate) use child::BoundedChild;
-pub(crate) use edit::{Mistake, install, registered, uninstall, usable};
+pub(crate) use edit::{Mistake, changed_by_hand, install, registered, uninstall, usable};
 
 use super::dialect::Dialect;
 use super::session::{Session, state};
@@ -111,8 +111,8 @@ impl Registration {
     ///
     /// # Errors
     /// If a model may replace the program, or it may vanish.
-    pub(crate) fn check_place(&self) -> Result<(), String> {
-        program::check_place(&self.program, &self.home)
+    pub(crate) fn check_program(&self) -> Result<(), String> {
+        program::check_program(&self.program, &self.home)
     }
 
     /// Returns the file with the message that a person reads if the program has not answered.
@@ -267,6 +267,21 @@ fn script(agent: &Agent, event: &Event, program: &str, message: &str) -> String 
     format!(
         r#"{run}{pass}; printf "{DID_NOT_RUN}: " >&2; if [ -f {message} ] && [ ! -L {message} ]; then head -c {LONGEST_MESSAGE} {message} >&2 2>/dev/null; fi; {end}"#
     )
+}
+
+/// Returns whether a command is as `install` writes it, or one by hand that only starts the program: a person may have added
+/// something to the script.
+fn is_as_written(agent: &Agent, own: &OwnCommand) -> bool {
+    let Some(written) = &own.script else {
+        return true;
+    };
+    let program = own.program().to_string_lossy();
+    let home = own.option("--home").map(Path::new);
+    let event = agent.event_named(own.event());
+    event.zip(home).is_some_and(|(event, home)| {
+        let message = message_of(agent, home);
+        *written == script(agent, event, &program, &message.to_string_lossy())
+    })
 }
 
 /// Returns the reason and the remedies if the program has not answered, behind [`DID_NOT_RUN`].

@@ -64,7 +64,7 @@ fn absolute(path: &Path) -> Option<PathBuf> {
 ///
 /// # Errors
 /// If it is in one.
-pub(super) fn check_place(program: &Path, home: &Path) -> Result<(), String> {
+pub(super) fn check_program(program: &Path, home: &Path) -> Result<(), String> {
     let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
     let temporary = temporary_directories();
     for place in places(program) {

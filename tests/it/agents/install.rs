@@ -747,3 +747,31 @@ fn the_path_by_which_the_user_calls_it_is_registered() {
         "{printed:?}"
     );
 }
+
+#[test]
+fn a_handler_to_which_a_person_has_added_something_stays() {
+    let user = User::with_home();
+    for agent in AGENTS {
+        for (from, to) in [
+            ("; exit 1' ", "; /opt/mine; exit 1' "),
+            (" --path ", "; /opt/mine --path "),
+        ] {
+            assert_eq!(user.run(&["install", agent.name, "--yes"]).status, 0);
+            let file = format!("home/{}", agent.file);
+            let mut settings: Value = serde_json::from_str(&user.read(&file)).unwrap();
+            let own = &mut settings["hooks"][agent.stop][0]["hooks"][0];
+            let changed = own["command"].as_str().unwrap().replace(from, to);
+            assert!(changed.contains("/opt/mine"), "{changed}");
+            own["command"] = changed.clone().into();
+            user.write(&file, &settings.to_string());
+            let removed = user.run(&["uninstall", agent.name, "--yes"]);
+            assert_eq!(removed.status, 1, "{removed:?}");
+            let said = format!("still starts this program at {}, by a command", agent.stop);
+            assert!(removed.out.contains(&said), "{removed:?}");
+            assert_eq!(user.command_in(agent.file, agent.stop), changed);
+            let text = user.read(&file);
+            assert_eq!(text.matches("forge-hooks did not run").count(), 1, "{text}");
+            fs::remove_file(user.path(&file)).unwrap();
+        }
+    }
+}
