@@ -151,7 +151,7 @@ impl User {
 
     /// A shell that finds the program, and prints errors with the output.
     pub(crate) fn shell(&self, script: &str) -> Command {
-        let directory = Path::new(PROGRAM).parent().unwrap().to_owned();
+        let directory = self.own_program().parent().unwrap().to_owned();
         let path = std::env::var_os("PATH").unwrap_or_default();
         let directories = std::iter::once(directory).chain(std::env::split_paths(&path));
         let mut shell = Command::new("sh");
