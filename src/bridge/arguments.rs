@@ -273,6 +273,31 @@ fn collect<'a>(name: &str, value: &'a Value, paths: &mut Vec<Cow<'a, str>>) {
     }
 }
 
+/// Returns all texts of a call that are no paths, a line each: what its tool may write into a file.
+pub(super) fn other_texts(arguments: &Map<String, Value>) -> String {
+    let mut texts = Vec::new();
+    for (name, value) in arguments {
+        add_texts(name, value, &mut texts);
+    }
+    texts.join("\n")
+}
+
+/// Adds the texts in a value. It recurses as deep as JSON may be nested.
+fn add_texts<'a>(name: &str, value: &'a Value, texts: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) if !is_path(name) => texts.push(text),
+        Value::Array(values) => values
+            .iter()
+            .for_each(|value| add_texts(name, value, texts)),
+        Value::Object(members) => {
+            for (own, value) in members {
+                add_texts(own, value, texts);
+            }
+        }
+        _ => {}
+    }
+}
+
 fn plain(name: &str) -> String {
     name.to_lowercase().replace(['_', '-'], "")
 }

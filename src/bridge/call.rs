@@ -26,6 +26,8 @@ const MAIN: &str = "main";
 const SUBAGENT_START: &str = "agent:subagent_start";
 const ARGUMENTS: &str = "tool_args";
 const RESULT: &str = "tool_result";
+/// The argument of `edit` with the new text.
+const WRITTEN: &str = "new_string";
 
 /// The most files that a call of an unknown tool names.
 const MOST_PATHS: usize = 100;
@@ -327,8 +329,12 @@ impl<'a> Call<'a> {
         let paths = arguments::paths(arguments);
         // Each part has all arguments.
         check_count("files", paths.len(), MOST_PATHS)?;
+        let written = Value::from(arguments::other_texts(arguments));
         for path in paths {
-            parts.push(("edit", with("path", self.places.ours(&path)?.into())));
+            let mut edit = with("path", self.places.ours(&path)?.into());
+            // A guard of a content needs one, also of a tool that only reads.
+            edit.insert(WRITTEN.to_owned(), written.clone());
+            parts.push(("edit", edit));
         }
         Ok(parts)
     }

@@ -262,11 +262,14 @@ fn check_part(input: &Input, whole: &Value, part: &Value) {
         let path = own.remove("/path").unwrap();
         let mut texts = all.values().filter_map(Value::as_str);
         assert!(texts.any(|text| relative(text) == path), "{part}");
+        // It has the other texts.
+        own.remove("/new_string").unwrap();
     }
     for (pointer, value) in all {
-        let is_path = part["tool_name"] == "edit" && pointer == "/path";
+        let is_of_edit =
+            part["tool_name"] == "edit" && ["/path", "/new_string"].contains(&&*pointer);
         assert!(
-            is_path || own.remove(&pointer) == Some(value),
+            is_of_edit || own.remove(&pointer) == Some(value),
             "{pointer} in {part}"
         );
     }

@@ -280,3 +280,44 @@ fn only_living_hooks_above_count() {
     assert_eq!(answer.status, 0, "{answer:?}");
     assert_eq!(user.read("log"), "run\n");
 }
+
+/// A guard of what is written does not keep viewers and searches from their work.
+#[test]
+fn other_texts_of_a_call_are_its_content() {
+    let user = User::new();
+    let block = json!({"decision": "block", "reason": "no keys"});
+    user.has_hooks(&json!([
+        {"event": "tool:pre_execute:edit", "when": {"/tool_args/new_string": {"regex": "BEGIN .*KEY"}}, "answer": block},
+    ]));
+    let key = "-----BEGIN PRIVATE KEY-----";
+    check(
+        &user,
+        [
+            ("claude", "mcp__fs__view", json!({"path": "a"}), ""),
+            (
+                "claude",
+                "LSP",
+                json!({"operation": "hover", "filePath": "a", "line": 1}),
+                "",
+            ),
+            (
+                "claude",
+                "mcp__fs__put",
+                json!({"path": "a", "body": {"text": key}}),
+                "no keys",
+            ),
+            (
+                "claude",
+                "mcp__fs__put",
+                json!({"path": "a", "lines": ["x", key]}),
+                "no keys",
+            ),
+            (
+                "claude",
+                "mcp__fs__put",
+                json!({"path": "a", "new_string": "x", "note": key}),
+                "no keys",
+            ),
+        ],
+    );
+}
