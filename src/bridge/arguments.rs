@@ -42,8 +42,8 @@ const COMMANDS: [&str; 7] = [
     "scripts",
 ];
 
-/// The ends of such names that are written as one word, such as `shellcommand`. `transcript` is none.
-const ENDS_OF_COMMANDS: [&str; 4] = ["command", "commands", "cmd", "commandline"];
+/// Parts of such names that are written as one word, such as `shellcommand`. `transcript` is none.
+const PARTS_OF_COMMANDS: [&str; 3] = ["command", "cmd", "shellscript"];
 
 /// The names of arguments with the program that is run with the arguments beside it.
 const PROGRAMS: [&str; 3] = ["program", "executable", "interpreter"];
@@ -62,9 +62,37 @@ const ARGUMENTS: [&str; 9] = [
 ];
 
 /// Words in the names of tools and operations that may move or remove a directory as a whole.
-const MOVES: [&str; 16] = [
-    "clean", "delete", "destroy", "erase", "move", "mv", "prune", "purge", "remove", "rename",
-    "replace", "rm", "rmdir", "rmtree", "trash", "unlink",
+const MOVES: [&str; 30] = [
+    "chmod",
+    "chown",
+    "clean",
+    "clone",
+    "del",
+    "delete",
+    "destroy",
+    "drop",
+    "erase",
+    "extract",
+    "move",
+    "mv",
+    "nuke",
+    "permission",
+    "prune",
+    "purge",
+    "relocate",
+    "remove",
+    "rename",
+    "replace",
+    "restore",
+    "rm",
+    "rmdir",
+    "rmtree",
+    "sync",
+    "trash",
+    "unlink",
+    "unpack",
+    "unzip",
+    "wipe",
 ];
 
 /// The longest path that a system opens, in bytes.
@@ -188,7 +216,7 @@ fn is_line(value: &Value) -> bool {
 
 fn is_command(name: &str) -> bool {
     let whole = plain(name);
-    ENDS_OF_COMMANDS.iter().any(|end| whole.ends_with(end))
+    PARTS_OF_COMMANDS.iter().any(|part| whole.contains(part))
         || words(name).any(|word| COMMANDS.contains(&&*word))
 }
 
@@ -216,11 +244,26 @@ pub(super) fn words(name: &str) -> impl Iterator<Item = String> {
     words.into_iter().filter(|word| !word.is_empty())
 }
 
+/// Returns the tool's own name of one of an MCP server.
+fn own_name(tool: &str) -> &str {
+    let own = tool.rsplit_once("__").map(|(_, own)| own);
+    own.filter(|own| !own.is_empty()).unwrap_or(tool)
+}
+
+/// Returns whether a tool is one of git's, whose calls name the repository beside files and branches.
+pub(super) fn is_of_git(tool: &str) -> bool {
+    words(own_name(tool))
+        .next()
+        .is_some_and(|word| word == "git")
+}
+
 /// Returns whether a tool, or a word in its arguments, may move or remove a directory as a whole.
 pub(super) fn moves(tool: &str, arguments: &Map<String, Value>) -> bool {
-    let (_, own) = tool.rsplit_once("__").unwrap_or_default();
-    let own = if own.is_empty() { tool } else { own };
-    is_move(own) || arguments.values().any(names_a_move)
+    is_move(own_name(tool))
+        || !is_of_git(tool)
+            && arguments
+                .iter()
+                .any(|(name, value)| is_move(name) || names_a_move(value))
 }
 
 /// Returns whether a value is, or has, the name of such an operation.
@@ -258,7 +301,9 @@ pub(super) fn paths(arguments: &Map<String, Value>) -> Vec<Cow<'_, str>> {
 /// Adds the paths in a value. It recurses as deep as JSON may be nested.
 fn collect<'a>(name: &str, value: &'a Value, paths: &mut Vec<Cow<'a, str>>) {
     match value {
-        Value::String(text) if is_path(name) => paths.extend(path(text.trim())),
+        Value::String(text) if is_path(name) || without_prefix(text.trim(), "file:").is_some() => {
+            paths.extend(path(text.trim()));
+        }
         Value::Array(values) => values.iter().for_each(|value| collect(name, value, paths)),
         Value::Object(members) => {
             for (own, value) in members {
@@ -271,6 +316,14 @@ fn collect<'a>(name: &str, value: &'a Value, paths: &mut Vec<Cow<'a, str>>) {
         }
         _ => {}
     }
+}
+
+/// Returns the addresses in a text, each up to a blank.
+pub(super) fn addresses(text: &str) -> impl Iterator<Item = &str> {
+    text.split_whitespace().flat_map(|word| {
+        let starts = word.match_indices("http").map(|(at, _)| &word[at..]);
+        starts.filter(|rest| rest.starts_with("http://") || rest.starts_with("https://"))
+    })
 }
 
 /// Returns all texts of a call that are no paths, a line each: what its tool may write into a file.
@@ -304,7 +357,8 @@ fn plain(name: &str) -> String {
 
 fn is_path(name: &str) -> bool {
     let name = plain(name);
-    PATHS.iter().any(|end| name.ends_with(end)) || matches!(&*name, "src" | "dst")
+    let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '[' | ']'));
+    PATHS.iter().any(|end| name.ends_with(end)) || matches!(name, "src" | "dst")
 }
 
 /// Removes a beginning, in any case.
@@ -315,8 +369,8 @@ fn without_prefix<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
 
 /// Returns a text as a path, if a program may open it. Many programs first resolve `.` and `..` by name.
 fn path(text: &str) -> Option<Cow<'_, str>> {
-    // It is unknown which file a URI with an escape names.
-    let of_uri = without_prefix(text, "file://").filter(|path| !path.contains('%'));
+    // It is unknown which file a URI with an escape, a query or a fragment names.
+    let of_uri = without_prefix(text, "file://").filter(|path| !path.contains(['%', '?', '#']));
     let of_uri = of_uri.map(|path| {
         let local = without_prefix(path, "localhost").filter(|path| path.starts_with('/'));
         local.unwrap_or(path)

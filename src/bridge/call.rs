@@ -26,6 +26,8 @@ const MAIN: &str = "main";
 const SUBAGENT_START: &str = "agent:subagent_start";
 const ARGUMENTS: &str = "tool_args";
 const RESULT: &str = "tool_result";
+const WEB_FETCH: &str = "web_fetch";
+const URL: &str = "url";
 /// The argument of `edit` with the new text.
 const WRITTEN: &str = "new_string";
 
@@ -129,6 +131,7 @@ impl<'a> Call<'a> {
         let parts = match (self.tool, self.listed_paths()) {
             (Some(tool), Some(listed)) => self.listed(tool, arguments, listed)?,
             (Some(tool), _) if tool.theirs == MULTI_EDIT => self.edits(tool, arguments)?,
+            (Some(tool), _) if tool.ours[0] == WEB_FETCH => self.other_fetches(tool, arguments)?,
             (Some(tool), None) => self.patched(tool, arguments)?,
             (None, _) => self.told_by_arguments(arguments)?,
         };
@@ -136,7 +139,11 @@ impl<'a> Call<'a> {
         let named = self.also_named.iter();
         let named = named.map(|name| self.with(name, arguments.clone()));
         let parts = parts.into_iter();
-        let parts = parts.map(|(name, arguments)| self.with(name, arguments));
+        let parts = parts.map(|(name, arguments)| {
+            let mut part = self.with(name, arguments);
+            part.may_be_directory = self.tool.is_none();
+            part
+        });
         Ok(named.chain(parts).collect())
     }
 
@@ -146,7 +153,7 @@ impl<'a> Call<'a> {
         let is_unknown = self.tool.is_none();
         self.called.as_ref().is_some_and(|(theirs, arguments)| {
             is_unknown
-                && arguments::paths(arguments).len() == 1
+                && (arguments::is_of_git(theirs) || arguments::paths(arguments).len() == 1)
                 && !arguments::moves(theirs, arguments)
         })
     }
@@ -171,6 +178,10 @@ impl<'a> Call<'a> {
                 .get(ARGUMENTS)
                 .and_then(|arguments| arguments.get(ours))
                 == Some(value);
+            if is_same && !before.contains_key(theirs) {
+                // An address that stands in another argument.
+                continue;
+            }
             let value = match (before.get(theirs), value.as_str()) {
                 (Some(old), _) if is_same => old.clone(),
                 (_, Some(path)) if ours == "path" && self.tool.is_some() => {
@@ -208,6 +219,16 @@ impl<'a> Call<'a> {
     /// Returns arguments under our names, with the path as hooks see it.
     fn to_ours(&self, tool: &Tool, arguments: &Arguments) -> Result<Arguments, String> {
         let mut renamed = renamed(tool, arguments)?;
+        if let Some(address) = self.addresses().next() {
+            renamed.insert(URL.to_owned(), address.into());
+        }
+        let is_search = matches!(tool.ours[0], "glob" | "grep" | "ls");
+        let is_elsewhere = self.places.ours(".").is_ok_and(|place| place != ".");
+        let has_no_path = |path: Option<&Value>| path.is_none_or(|path| path == "");
+        if is_search && is_elsewhere && has_no_path(renamed.get("path")) {
+            // It is a search where the agent is.
+            renamed.insert("path".to_owned(), ".".into());
+        }
         let creates = renamed.get("old_string").is_some_and(|old| old == "");
         if let Some(Value::String(path)) = renamed.get_mut("path") {
             if arguments.contains_key("paths") && path.contains(char::is_whitespace) {
@@ -269,6 +290,29 @@ impl<'a> Call<'a> {
         edits.into_iter().map(edit).collect()
     }
 
+    /// Returns the addresses in the text of a call of Gemini CLI that fetches them. Its whole has the first one.
+    fn addresses(&self) -> impl Iterator<Item = &str> {
+        let called = self.called.as_ref().filter(|(_, arguments)| {
+            let is_fetch = self.tool.is_some_and(|tool| tool.ours[0] == WEB_FETCH);
+            is_fetch && !arguments.contains_key(URL)
+        });
+        let text = called.and_then(|(_, arguments)| arguments.get("prompt")?.as_str());
+        arguments::addresses(text.unwrap_or_default())
+    }
+
+    /// Returns the fetches of the other addresses.
+    fn other_fetches(&self, tool: &Tool, arguments: &Arguments) -> Result<Vec<Part>, String> {
+        let addresses: Vec<_> = self.addresses().skip(1).take(MOST_PATHS + 1).collect();
+        check_count("addresses", addresses.len(), MOST_PATHS)?;
+        let whole = self.to_ours(tool, arguments)?;
+        let with = |address: &str| {
+            let mut own = whole.clone();
+            own.insert(URL.to_owned(), address.into());
+            (WEB_FETCH, own)
+        };
+        Ok(addresses.into_iter().map(with).collect())
+    }
+
     /// Returns the files of a patch, if the call has one.
     fn patched(&self, tool: &Tool, arguments: &Arguments) -> Result<Vec<Part>, String> {
         let named = self.theirs("command");
@@ -299,7 +343,9 @@ impl<'a> Call<'a> {
             let mut arguments = Map::new();
             arguments.insert("path".to_owned(), places.ours(file.path)?.into());
             let (old, new) = match file.tool {
-                "write" => (None, "content"),
+                // The target of a move has more than the text of its hunks.
+                "write" if file.old.is_empty() => (None, "content"),
+                "write" => (Some(("old_string", file.old)), "content"),
                 _ => (Some(("old_string", file.old)), "new_string"),
             };
             arguments.extend(old.map(|(name, old)| (name.to_owned(), old.into())));
@@ -329,9 +375,26 @@ impl<'a> Call<'a> {
         let paths = arguments::paths(arguments);
         // Each part has all arguments.
         check_count("files", paths.len(), MOST_PATHS)?;
+        // A server may have begun where the session did, or know where the agent went.
+        let places = [
+            self.places,
+            Places {
+                cwd: self.places.root,
+                ..self.places
+            },
+        ];
+        let mut named: Vec<String> = Vec::new();
+        for path in &paths {
+            for places in places {
+                let path = places.ours(path)?;
+                if !named.contains(&path) {
+                    named.push(path);
+                }
+            }
+        }
         let written = Value::from(arguments::other_texts(arguments));
-        for path in paths {
-            let mut edit = with("path", self.places.ours(&path)?.into());
+        for path in named {
+            let mut edit = with("path", path.into());
             // A guard of a content needs one, also of a tool that only reads.
             edit.insert(WRITTEN.to_owned(), written.clone());
             parts.push(("edit", edit));

@@ -10,7 +10,22 @@ use serde_json::{Map, Value};
 use crate::files;
 
 /// The keys with which an agent registers something.
-const KEYS: [&str; 3] = ["hooks", "mcpservers", "permissionmode"];
+const KEYS: [&str; 4] = ["hooks", "mcpservers", "permissionmode", "policy"];
+
+/// Characters at which some readers of YAML begin a new line.
+const OTHER_BREAKS: [char; 6] = ['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+
+/// The arguments of tools that write or edit a whole file. With others, the text that will be there is not known.
+const OF_WRITE: [&str; 2] = ["path", "content"];
+const OF_EDIT: [&str; 7] = [
+    "path",
+    "old_string",
+    "new_string",
+    "replace_all",
+    "expected_replacements",
+    "allow_multiple",
+    "instruction",
+];
 
 /// The most bytes of a file that is read.
 const LARGEST: u64 = 1024 * 1024;
@@ -23,12 +38,17 @@ pub(super) fn is_written(path: &Path, arguments: &Map<String, Value>) -> bool {
 /// Returns the text of a file after a call; none if it is not known.
 fn text_after(path: &Path, arguments: &Map<String, Value>) -> Option<String> {
     let text = |key: &str| arguments.get(key)?.as_str();
-    if let Some(content) = text("content") {
-        return Some(content.to_owned());
+    let has_only = |known: &[&str]| arguments.keys().all(|key| known.contains(&&**key));
+    if has_only(&OF_WRITE) {
+        return text("content").map(str::to_owned);
     }
     let (old, new) = (text("old_string")?, text("new_string")?);
+    if !has_only(&OF_EDIT) {
+        return None;
+    }
     if old.is_empty() {
-        return Some(new.to_owned());
+        // An insertion into a file may stand anywhere.
+        return (!files::is_there(path)).then(|| new.to_owned());
     }
     let mut before = String::new();
     let file = files::open(path).ok()?;
@@ -39,16 +59,24 @@ fn text_after(path: &Path, arguments: &Map<String, Value>) -> Option<String> {
 
 fn registers(text: &str) -> bool {
     let text = text.trim_start_matches(['\u{feff}', '\n', '\r', ' ', '\t']);
-    let Some(rest) = text.strip_prefix("---") else {
+    if !text.starts_with("---") {
         return false;
-    };
-    for line in rest.lines().skip(1) {
+    }
+    let mut lines = text
+        .split('\n')
+        .map(|line| line.strip_suffix('\r').unwrap_or(line));
+    let is_begin = lines.next().is_some_and(|first| first.trim_end() == "---");
+    let mut has_key = false;
+    for line in lines {
         if line.trim_end() == "---" {
-            return false;
+            return !is_begin;
         }
-        if !is_plain(line) {
+        // What is indented belongs to a key above it.
+        let is_below = line.starts_with([' ', '\t', '-']);
+        if line.contains(OTHER_BREAKS) || is_below && !has_key || !is_plain(line) {
             return true;
         }
+        has_key |= line.contains(':') && !line.starts_with('#');
     }
     // It has no end.
     true
@@ -90,6 +118,12 @@ mod tests {
             ("---\n\"hoo\\x6bs\": {}\n---", true),
             ("---\n{hooks: {}}\n---", true),
             ("---\n? hooks\n: {}\n---", true),
+            ("---\n name: a\n hooks: {}\n---", true),
+            ("---\n# c\n {hooks: {}}\n---", true),
+            ("---\nname: a\rhooks: {}\n---", true),
+            ("---\nname: a\u{2028}hooks: {}\n---", true),
+            ("--- {hooks: {}}\n---\n", true),
+            ("---\r\nname: a\r\n---\r\n", false),
             ("---\nname: a", true),
             ("---\nhoo", true),
         ] {
@@ -109,6 +143,9 @@ mod tests {
         assert!(!edit("text", "hooks: other text"));
         assert!(edit("name: a", "hooks: a"));
         assert!(edit("nothing like this", "x"));
+        assert!(edit("", "hooks: {}"), "an insertion");
         assert!(is_written(&path, &Map::new()));
+        let more = serde_json::json!({"path": "a.md", "content": "", "edits": []});
+        assert!(is_written(&path, more.as_object().unwrap()));
     }
 }

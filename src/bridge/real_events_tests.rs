@@ -215,6 +215,10 @@ fn check(input: &Input, whole: &Value, counts: &mut Counts) {
                 value == *kind.unwrap_or(&"main".into())
             }
             "/data/agent_id" => input.fields.get("agent_id") == Some(&value),
+            "/data/tool_args/url" => {
+                let text = whole["data"]["tool_args"]["prompt"].as_str().unwrap();
+                text.contains(value.as_str().unwrap())
+            }
             "/data/tool_result" => {
                 is_text_of(&value, &input.fields[input.agent.key("tool_result")])
             }

@@ -334,7 +334,12 @@ fn starts_agent(event: &HookEvent) -> bool {
 /// Returns the files that have hooks.
 fn files_of(hooks: &Hooks) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
-    for hook in hooks.registry().hooks() {
+    for hook in hooks
+        .registry()
+        .hooks()
+        .iter()
+        .filter(|hook| hook.enabled())
+    {
         let source = hook.source().map(|source| source.path.to_string_lossy());
         if let Some(file) = source.filter(|file| files.last().is_none_or(|last| *last != **file)) {
             files.push(file.into_owned());

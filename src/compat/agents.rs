@@ -411,7 +411,7 @@ pub const GEMINI: &Agent = &Agent {
     toml: None,
     extensions: Some(".gemini/extensions"),
     also_decides: &[".gemini/.env", ".gemini/policies"],
-    may_decide: &[],
+    may_decide: &[".gemini/agents", ".gemini/skills"],
     decides_at_home: &[],
     manifest: "gemini-extension.json",
     moved_by: ("GEMINI_CLI_HOME", ""),

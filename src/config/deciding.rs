@@ -39,7 +39,13 @@ pub(crate) struct AlsoDeciding {
 impl AlsoDeciding {
     #[cfg(feature = "cli")]
     fn has(&self, names: &Names) -> bool {
-        self.anywhere.iter().any(|parts| names.has_parts(parts))
+        let ends = |parts: &Path| names.ends_with_parts(parts);
+        self.anywhere.iter().any(|parts| {
+            // A directory above such a file may be moved with it.
+            let mut above = parts.ancestors().skip(1);
+            names.has_parts(parts)
+                || above.any(|above| !above.as_os_str().is_empty() && ends(above))
+        })
     }
 
     /// Creates the value for parts of a path that decide wherever they stand.

@@ -75,6 +75,9 @@ pub struct HookEvent {
     /// The keys of values that were nested too deep.
     #[serde(skip)]
     too_deep: BTreeSet<String>,
+    /// True if its path may be a directory, although its tool is one for a file: the call is one of an unknown tool.
+    #[serde(skip)]
+    pub(crate) may_be_directory: bool,
 }
 
 /// An event's name, and whether hooks can block it. For a custom event, the host's vocabulary decides.
@@ -128,6 +131,7 @@ impl HookEvent {
             session_id: None,
             context: None,
             too_deep: BTreeSet::new(),
+            may_be_directory: false,
         }
     }
 

@@ -33,7 +33,7 @@ const NO_TEXT: Unknown = Cow::Borrowed("the glob of the search is not a text");
 /// Returns whether a path of this event may be a directory.
 pub(super) fn may_be_directory(event: &HookEvent) -> bool {
     let tool = event.tool_name.as_deref();
-    tool.is_some_and(|tool| !OF_ONE_FILE.contains(&tool))
+    event.may_be_directory || tool.is_some_and(|tool| !OF_ONE_FILE.contains(&tool))
 }
 
 /// The path among the arguments of a call.

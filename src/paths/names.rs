@@ -340,19 +340,33 @@ impl Names {
     /// Returns whether the path has these parts one after the other, in any case, in one of its names.
     #[cfg(feature = "cli")]
     pub(crate) fn has_parts(&self, parts: &Path) -> bool {
-        use super::rules::is_same;
+        self.windows_of(parts, |mut windows, is_one| windows.any(is_one))
+    }
 
+    /// Returns whether a name ends with these parts, in any case of letters.
+    #[cfg(feature = "cli")]
+    pub(crate) fn ends_with_parts(&self, parts: &Path) -> bool {
+        self.windows_of(parts, |windows, is_one| windows.last().is_some_and(is_one))
+    }
+
+    /// Tests the parts of a name that are as many as these, one after the other.
+    #[cfg(feature = "cli")]
+    fn windows_of(
+        &self,
+        parts: &Path,
+        test: impl Fn(std::slice::Windows<'_, &str>, &dyn Fn(&[&str]) -> bool) -> bool,
+    ) -> bool {
         let parts: Vec<_> = parts
             .components()
             .map(|part| part.as_os_str().to_string_lossy())
             .collect();
+        let is_one = |window: &[&str]| {
+            let mut pairs = window.iter().zip(&parts);
+            pairs.all(|(name, part)| super::rules::is_same(name, part, true))
+        };
         self.list.iter().any(|name| {
             let all: Vec<_> = name.absolute.split('/').collect();
-            let mut windows = all.windows(parts.len().max(1));
-            windows.any(|window| {
-                let mut pairs = window.iter().zip(&parts);
-                pairs.all(|(name, part)| is_same(name, part, true))
-            })
+            test(all.windows(parts.len().max(1)), &is_one)
         })
     }
 }

@@ -608,6 +608,30 @@ fn what_may_decide_is_protected_by_its_text() {
             ("mcp__fs__write", json!({"path": ".claude/agents/b.md"})),
             decides,
         ),
+        (
+            "claude",
+            (
+                "mcp__fs__put",
+                json!({"path": ".claude/agents/b.md", "content": plain}),
+            ),
+            decides,
+        ),
+        (
+            "codex",
+            (
+                "apply_patch",
+                json!({"command": "*** Begin Patch\n*** Update File: tmp/e.md\n*** Move to: .claude/agents/e.md\n@@\n-x: y\n+x: z\n*** End Patch"}),
+            ),
+            decides,
+        ),
+        (
+            "gemini",
+            (
+                "write_file",
+                json!({"file_path": ".gemini/agents/a.md", "content": "---\nname: a\nmcp_servers: {}\n---\n"}),
+            ),
+            decides,
+        ),
         ("claude", write(".git/config", ""), of_git),
         ("claude", write("sub/.git/hooks/pre-commit", ""), of_git),
         ("claude", write(".gitignore", ""), ""),
@@ -621,7 +645,12 @@ fn what_may_decide_is_protected_by_its_text() {
         ("codex", write(".bashrc", ""), ""),
     ] {
         let call = json!({"tool_name": tool, "tool_input": arguments});
-        let answer = user.fired(agent, "PreToolUse", &call);
+        let event = if agent == "gemini" {
+            "BeforeTool"
+        } else {
+            "PreToolUse"
+        };
+        let answer = user.fired(agent, event, &call);
         let is_blocked = answer.status == 2;
         assert_eq!(is_blocked, !expected.is_empty(), "{call}: {answer:?}");
         assert!(answer.err.contains(expected), "{call}: {answer:?}");

@@ -656,7 +656,7 @@ fn calls_have_our_names() {
                 r#"apply_patch {"command":"*** Begin Patch\n*** Add File: a\n+x\n+y\n*** Update File: sub/a\n*** Move to: b\n@@\n-a\n+b\n*** End Patch\n"}"#,
                 r#"write {"content":"x\ny\n","path":"a"}"#,
                 r#"edit {"new_string":"b\n","old_string":"a\n","path":"sub/a"}"#,
-                r#"write {"content":"b\n","path":"b"}"#,
+                r#"write {"content":"b\n","old_string":"a\n","path":"b"}"#,
             ],
         ),
     ] {

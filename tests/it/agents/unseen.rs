@@ -10,7 +10,7 @@ fn guarded() -> User {
     let block = |reason: &str| json!({"decision": "block", "reason": reason});
     user.has_hooks(&json!([
         {"event": "tool:pre_execute:bash", "when": {"/tool_args/command": "*sudo *"}, "answer": block("no sudo")},
-        {"event": "tool:pre_execute:read|write|edit|ls|grep|glob", "when": {"/tool_args/path": ["secrets", "secrets/**"]},
+        {"event": "tool:pre_execute:read|write|edit|ls|grep|glob", "when": {"/tool_args/path": "secrets/**"},
             "answer": block("no secrets")},
     ]));
     user.write("project/secrets/key", "key");
@@ -320,4 +320,154 @@ fn other_texts_of_a_call_are_its_content() {
             ),
         ],
     );
+}
+
+/// An allow-list of addresses works under Gemini CLI too, whose tool has them in a text.
+#[test]
+fn each_address_of_a_fetch_is_an_event() {
+    let user = User::new();
+    let block = json!({"decision": "block", "reason": "not listed"});
+    let listed = json!({"not": {"regex": "^https://docs\\.rs/.*$"}});
+    user.has_hooks(&json!([
+        {"event": "tool:pre_execute:web_fetch", "when": {"/tool_args/url": listed}, "answer": block},
+    ]));
+    let text = |prompt: &str| json!({"prompt": prompt});
+    check(
+        &user,
+        [
+            (
+                "gemini",
+                "web_fetch",
+                text("what says https://docs.rs/a ?"),
+                "",
+            ),
+            (
+                "gemini",
+                "web_fetch",
+                text("https://docs.rs/a https://docs.rs/b"),
+                "",
+            ),
+            (
+                "gemini",
+                "web_fetch",
+                text("https://docs.rs/a and https://evil.com"),
+                "not listed",
+            ),
+            (
+                "gemini",
+                "web_fetch",
+                text("(https://evil.com)"),
+                "not listed",
+            ),
+            ("gemini", "web_fetch", text("nothing"), "no such value"),
+            (
+                "claude",
+                "WebFetch",
+                json!({"url": "https://docs.rs/a", "prompt": "https://evil.com"}),
+                "",
+            ),
+        ],
+    );
+}
+
+/// Fires a call of an agent that has gone to a directory below the project.
+fn called_in(user: &User, directory: &str, tool: &str, arguments: Value) -> i32 {
+    let call =
+        json!({"tool_name": tool, "tool_input": arguments, "cwd": user.project().join(directory)});
+    user.fired("claude", "PreToolUse", &call).status
+}
+
+/// A server may have begun where the session did, and a search without a path is where the agent is.
+#[test]
+fn a_change_of_directory_hides_nothing() {
+    let user = guarded();
+    for directory in ["sub/deep", "secrets"] {
+        std::fs::create_dir_all(user.project().join(directory)).unwrap();
+    }
+    let path = |path: &str| json!({"path": path, "content": "x"});
+    for (directory, tool, arguments, status) in [
+        ("sub", "mcp__fs__write_file", path("secrets/key"), 2),
+        ("sub", "mcp__fs__write_file", path("../secrets/key"), 2),
+        (
+            "sub",
+            "mcp__fs__write_file",
+            path(".claude/settings.json"),
+            2,
+        ),
+        ("sub", "mcp__fs__write_file", path("a"), 0),
+        ("secrets", "Grep", json!({"pattern": "."}), 2),
+        ("secrets", "Glob", json!({"pattern": "*"}), 2),
+        ("secrets", "LS", json!({}), 2),
+        ("sub", "Grep", json!({"pattern": "."}), 0),
+        ("", "Grep", json!({"pattern": "."}), 0),
+        (
+            "",
+            "mcp__fs__move_file",
+            json!({"source": "secrets", "destination": "b"}),
+            2,
+        ),
+        ("", "mcp__fs__delete_directory", path("secrets"), 2),
+        (
+            "",
+            "mcp__fs__write",
+            json!({"uri": format!("file://{}?x", user.project().join("secrets/key").display())}),
+            2,
+        ),
+        (
+            "",
+            "mcp__fs__open",
+            json!({"url": format!("file://{}", user.project().join("secrets/key").display())}),
+            2,
+        ),
+        ("", "mcp__fs__open", json!({"path1": "secrets/key"}), 2),
+    ] {
+        let found = called_in(&user, directory, tool, arguments.clone());
+        assert_eq!(found, status, "{directory}: {tool} {arguments}");
+    }
+}
+
+/// What a directory has may be prepared elsewhere, and moved as a whole. The tools of git name the repository each time.
+#[test]
+fn a_directory_of_settings_is_protected_and_a_repository_is_not() {
+    let user = guarded();
+    std::fs::create_dir_all(user.project().join("sub")).unwrap();
+    let repository = user.project();
+    for (tool, arguments, status) in [
+        (
+            "mcp__fs__move_file",
+            json!({"source": "tmp/c", "destination": "sub/.claude"}),
+            2,
+        ),
+        (
+            "mcp__fs__move_file",
+            json!({"source": "tmp/c", "destination": "sub/.github"}),
+            2,
+        ),
+        (
+            "mcp__git__git_add",
+            json!({"repo_path": repository, "files": ["sub/a"]}),
+            0,
+        ),
+        (
+            "mcp__git__git_diff",
+            json!({"repo_path": repository, "target": "main"}),
+            0,
+        ),
+        (
+            "mcp__git__git_commit",
+            json!({"repo_path": repository, "message": "remove"}),
+            0,
+        ),
+        ("mcp__git__git_clean", json!({"repo_path": repository}), 2),
+        (
+            "mcp__fs__manage",
+            json!({"path": repository, "delete": true}),
+            2,
+        ),
+        ("mcp__fs__wipe_directory", json!({"path": repository}), 2),
+        ("mcp__fs__list_directory", json!({"path": repository}), 0),
+    ] {
+        let found = called_in(&user, "", tool, arguments.clone());
+        assert_eq!(found, status, "{tool} {arguments}");
+    }
 }

@@ -357,7 +357,8 @@ fn an_event_has_a_time_for_all_its_hooks() {
     assert_eq!(failures(&called), expected);
     assert!(begun.elapsed() >= timeout && !called.results()[2].started());
     // The guard has time for one run.
-    let world = World::running(["sleep 0.3"]);
+    let options = options.timeout(Duration::from_secs(2));
+    let world = World::running(["sleep 1.2"]);
     world.answering(serde_json::json!({"updatedInput": {"command": "pwd"}}));
     let submitted = world
         .executor
