@@ -23,6 +23,9 @@ pub(super) type Arguments = Map<String, Value>;
 const MULTI_EDIT: &str = "MultiEdit";
 
 const MAIN: &str = "main";
+
+/// The type of an agent that has an identifier, but does not say of which type it is.
+const SUBAGENT: &str = "subagent";
 const SUBAGENT_START: &str = "agent:subagent_start";
 const ARGUMENTS: &str = "tool_args";
 const RESULT: &str = "tool_result";
@@ -518,7 +521,8 @@ fn name_agent(agent: &Agent, event: &mut HookEvent, about: &mut Map<String, Valu
         kind = Some(format!("{MAIN} (subagent)").into());
         event.data.remove(AGENT_TYPE);
     }
-    if let Some(kind) = kind.or_else(|| tells.then(|| MAIN.into())) {
+    let usual = if is_subagent { SUBAGENT } else { MAIN };
+    if let Some(kind) = kind.or_else(|| tells.then(|| usual.into())) {
         event.data.entry(AGENT_TYPE).or_insert(kind);
     }
 }

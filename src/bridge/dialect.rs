@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use crate::compat::{Agent, BRIDGED, CLAUDE, CODEX, COPILOT, Event, GEMINI};
+use crate::compat::{Agent, BRIDGED, CLAUDE, CODEX, COPILOT, Event, GEMINI, QWEN};
 
 /// The form of an agent's answers, where agents differ.
 pub(super) struct Dialect {
@@ -23,6 +23,8 @@ pub(super) struct Dialect {
     pub(super) messages_beside_block: &'static [&'static str],
     /// The event at which a turn ends that could not be ended before a tool.
     pub(super) ends_turn_later: Option<&'static str>,
+    /// The key beside each prompt of the user. An empty prompt without it is none: the agent fires the event again after its tools.
+    pub(super) prompts_have: Option<&'static str>,
 }
 
 /// The form in which an agent reads a new output of a tool.
@@ -34,6 +36,8 @@ pub(super) enum Outputs {
     Reason(&'static str),
     /// The output is a text under this key.
     Text(&'static str),
+    /// The output is the reason for which the agent would not continue, which it does.
+    StopReason,
 }
 
 /// The form in which an agent reads a block.
@@ -87,6 +91,7 @@ const DIALECTS: [Dialect; BRIDGED.len()] = [
         messages: Messages::Json,
         messages_beside_block: &["PreToolUse", "PostToolBatch", "Stop"],
         ends_turn_later: Some("PostToolBatch"),
+        prompts_have: None,
     },
     Dialect {
         agent: CODEX,
@@ -101,6 +106,7 @@ const DIALECTS: [Dialect; BRIDGED.len()] = [
         // It reads no JSON beside exit code 2.
         messages_beside_block: &[],
         ends_turn_later: None,
+        prompts_have: None,
     },
     Dialect {
         agent: GEMINI,
@@ -115,6 +121,7 @@ const DIALECTS: [Dialect; BRIDGED.len()] = [
         // With a prompt, it shows a message in place of the reason.
         messages_beside_block: &["BeforeTool", "AfterAgent"],
         ends_turn_later: None,
+        prompts_have: None,
     },
     Dialect {
         agent: COPILOT,
@@ -131,6 +138,30 @@ const DIALECTS: [Dialect; BRIDGED.len()] = [
         messages: Messages::Error,
         messages_beside_block: &[],
         ends_turn_later: None,
+        prompts_have: None,
+    },
+    Dialect {
+        agent: QWEN,
+        // The one before a tool has been seen to have no effect.
+        context: &["PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit", "SessionStart", "SubagentStart"],
+        questions: Questions::Reason,
+        applies_input: false,
+        // It asks by its own rules beside a yes of a hook.
+        takes_yes: false,
+        outputs: Outputs::StopReason,
+        // Elsewhere `continue: false` blocks, replaces an output or has no effect; the model goes on.
+        cannot_end_turn: &[
+            "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionRequest", "SessionStart",
+            "SessionEnd", "Notification", "SubagentStart", "PreCompact", "InstructionsLoaded", "MessageDisplay",
+            "PermissionDenied", "PostCompact", "SessionDelete", "StopFailure", "TodoCompleted", "TodoCreated",
+            "UserPromptExpansion",
+        ],
+        blocks: Blocks::Code,
+        messages: Messages::Json,
+        // It reads no JSON beside exit code 2.
+        messages_beside_block: &[],
+        ends_turn_later: None,
+        prompts_have: Some("submitted_prompt"),
     },
 ];
 

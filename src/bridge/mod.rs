@@ -5,6 +5,8 @@
 //! and where programs are found. An event that is not understood blocks.
 
 mod answer;
+#[cfg(test)]
+mod answer_tests;
 mod arguments;
 mod background;
 mod call;

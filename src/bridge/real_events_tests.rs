@@ -320,7 +320,7 @@ fn hooks_get_every_value_of_real_events() {
         let is_there = inputs.iter().any(|input| input.agent == agent);
         assert!(is_there, "real_events.txt has no event of {agent}");
     }
-    assert_eq!(check_all(&inputs), (147, [1486, 139, 13]));
+    assert_eq!(check_all(&inputs), (162, [1685, 152, 19]));
 }
 
 #[test]

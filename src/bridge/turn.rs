@@ -123,6 +123,9 @@ impl<'a> Turn<'a> {
     pub(super) fn answer(self, is_interrupted: &mut dyn FnMut() -> bool) -> Answer {
         let row = self.registered.event;
         let dialect = Dialect::of(self.registered.agent);
+        if self.is_no_prompt(dialect) {
+            return Answer::default();
+        }
         let mut options = FireOptions::default()
             .applies_updates()
             .without_background();
@@ -163,6 +166,15 @@ impl<'a> Turn<'a> {
             std::mem::forget(self.hooks);
         }
         answer
+    }
+
+    /// Returns whether the agent fires the event of a prompt, but has none of the user.
+    fn is_no_prompt(&self, dialect: &Dialect) -> bool {
+        let data = &self.event.data;
+        let is_empty = data.get("content").is_some_and(|text| text == "");
+        let has_not = |key: &str| is_empty && !data.contains_key(key);
+        self.event.event_type == EventType::UserPromptSubmit
+            && dialect.prompts_have.is_some_and(has_not)
     }
 
     fn call(&self) -> Call<'_> {

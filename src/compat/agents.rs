@@ -18,14 +18,14 @@ use super::agent::{
 // These constants are parts of the rows below.
 pub(super) const TOOL: Option<&str> = Some(TOOL_NAME);
 pub(super) const INPUT: Field = ("tool_input", Object);
-const CALL: Field = text("tool_use_id");
+pub(super) const CALL: Field = text("tool_use_id");
 const TURN: Field = text("turn_id");
 pub(super) const TRIGGER: Field = ("trigger", Text("auto"));
 pub(super) const SUBAGENT: Field = ("agent_type", Text("general-purpose"));
 pub(super) const ACTIVE: Field = ("stop_hook_active", False);
 pub(super) const LAST: Field = text("last_assistant_message");
 
-const FILE_PATH: Pairs = &[("file_path", "path")];
+pub(super) const FILE_PATH: Pairs = &[("file_path", "path")];
 const DIR_PATH: Pairs = &[("dir_path", "path")];
 
 /// A field that is an empty text unless the host sets it.
@@ -33,7 +33,7 @@ pub(crate) const fn text(key: &'static str) -> Field {
     (key, Text(""))
 }
 
-const fn ms(milliseconds: u64) -> Option<Duration> {
+pub(super) const fn ms(milliseconds: u64) -> Option<Duration> {
     Some(Duration::from_millis(milliseconds))
 }
 
@@ -59,7 +59,7 @@ const CLAUDE_RESULT: Specific = Specific { output: &["updatedToolOutput", "updat
 const GEMINI_CALL: Specific = Specific { input: Some("tool_input"), ..SPECIFIC };
 
 #[rustfmt::skip]
-const REQUEST: Specific = Specific {
+pub(super) const REQUEST: Specific = Specific {
     within: Some("decision"), decision: Some(("behavior", &["allow", "deny"])),
     reason: Some("message"), input: Some("updatedInput"), ..SPECIFIC
 };

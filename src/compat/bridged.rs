@@ -3,5 +3,6 @@
 use super::agent::Agent;
 use super::agents::{CLAUDE, CODEX, GEMINI};
 use super::copilot::COPILOT;
+use super::qwen::QWEN;
 
-pub(crate) const BRIDGED: [&Agent; 4] = [CLAUDE, CODEX, GEMINI, COPILOT];
+pub(crate) const BRIDGED: [&Agent; 5] = [CLAUDE, CODEX, GEMINI, COPILOT, QWEN];

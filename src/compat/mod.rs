@@ -31,6 +31,7 @@ mod page_tests;
 mod protocol;
 #[cfg(test)]
 mod protocol_tests;
+mod qwen;
 mod rule;
 mod settings;
 mod shell;
@@ -51,6 +52,8 @@ pub(crate) use own_command::{
     DID_NOT_RUN, INHERIT, PROGRAM, RUN, RUN_AND_KEEP, TRACE_EVENTS, is_called_so,
 };
 pub(crate) use protocol::{AgentProtocol, Origin};
+#[cfg(feature = "cli")]
+pub(crate) use qwen::QWEN;
 pub(crate) use rule::Rule;
 pub use settings::OtherAgents;
 

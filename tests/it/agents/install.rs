@@ -219,7 +219,8 @@ fn handlers_have_the_timeouts_of_their_agents() {
         assert_eq!(group["hooks"][0]["timeout"], timeout, "{event}");
         assert_eq!(group.get("matcher"), None);
         // Its messages have the name in place of the command.
-        let name = (file == ".gemini/settings.json").then(|| json!("forge-hooks"));
+        let has_name = matches!(file, ".gemini/settings.json" | ".qwen/settings.json");
+        let name = has_name.then(|| json!("forge-hooks"));
         assert_eq!(group["hooks"][0].get("name"), name.as_ref());
         let command = user.command_in(file, event);
         assert!(

@@ -36,7 +36,7 @@ struct Agent {
 }
 
 /// The agents under which hooks run. A test beside the agents' rows finds one that is not here.
-const AGENTS: [Agent; 4] = [
+const AGENTS: [Agent; 5] = [
     Agent {
         name: "claude",
         file: ".claude/settings.json",
@@ -72,6 +72,15 @@ const AGENTS: [Agent; 4] = [
         shell: "Bash",
         timeout: (600, "600"),
         moved_by: ("COPILOT_HOME", "home/.copilot"),
+    },
+    Agent {
+        name: "qwen",
+        file: ".qwen/settings.json",
+        before: "PreToolUse",
+        stop: "Stop",
+        shell: "run_shell_command",
+        timeout: (60, "60"),
+        moved_by: ("QWEN_HOME", "home/.qwen"),
     },
 ];
 

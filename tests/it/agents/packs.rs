@@ -32,7 +32,7 @@ fn call(user: &User, agent: &str, tool: &str, value: &str) -> Option<Value> {
     let patch =
         |lines: String| json!({"command": format!("*** Begin Patch\n{lines}*** End Patch\n")});
     let (name, input) = match (agent, tool) {
-        ("gemini", "bash") => ("run_shell_command", json!({"command": value})),
+        ("gemini" | "qwen", "bash") => ("run_shell_command", json!({"command": value})),
         (_, "bash") => ("Bash", json!({"command": value})),
         ("codex", "write") => ("apply_patch", patch(format!("*** Add File: {value}\n+c\n"))),
         ("codex", "edit") => (
@@ -46,12 +46,16 @@ fn call(user: &User, agent: &str, tool: &str, value: &str) -> Option<Value> {
             json!({"file_path": value, "old_string": "a", "new_string": "c"}),
         ),
         ("claude", "read") => ("Read", json!({"file_path": value})),
-        ("gemini", "write") => ("write_file", json!({"file_path": value, "content": "c"})),
+        ("gemini" | "qwen", "write") => ("write_file", json!({"file_path": value, "content": "c"})),
         ("gemini", "edit") => (
             "replace",
             json!({"file_path": value, "old_string": "a", "new_string": "c"}),
         ),
-        ("gemini", "read") => ("read_file", json!({"file_path": value})),
+        ("qwen", "edit") => (
+            "edit",
+            json!({"file_path": value, "old_string": "a", "new_string": "c"}),
+        ),
+        ("gemini" | "qwen", "read") => ("read_file", json!({"file_path": value})),
         ("copilot", "write") => ("Write", json!({"path": value, "file_text": "c"})),
         ("copilot", "edit") => (
             "Edit",

@@ -21,7 +21,7 @@ impl Agent {
         let (key, result) = match self.name {
             "claude" => ("tool_response", json!({"stdout": output, "stderr": ""})),
             "codex" => ("tool_response", json!(output)),
-            "gemini" => ("tool_response", json!({"llmContent": output})),
+            "gemini" | "qwen" => ("tool_response", json!({"llmContent": output})),
             _ => ("tool_result", json!({"text_result_for_llm": output})),
         };
         json!({"tool_name": self.shell, "tool_input": {"command": "ls"}, key: result})

@@ -501,6 +501,8 @@ fn files_that_decide_are_protected_without_a_hook() {
         ("linked-later/hooks/new.json".into(), true),
         ("sub/.claude/hooks/new.sh".into(), true),
         (home.join(".copilot/config.json"), true),
+        ("sub/.qwen/settings.json".into(), true),
+        (home.join(".qwen/extensions/x/qwen-extension.json"), true),
         (home.join(".copilot/extensions/x/extension.mjs"), true),
         (user.path("config/src/forge/trust.json"), true),
         (home.join(".local/state/forge-hooks/sessions/x/stops"), true),
@@ -885,7 +887,13 @@ fn an_agent_approves_nothing() {
         &["add", "--update"],
         &["add", "git", "--remove"],
     ];
-    for variable in ["CLAUDECODE", "CODEX_THREAD_ID", "COPILOT_CLI", "GEMINI_CLI"] {
+    for variable in [
+        "CLAUDECODE",
+        "CODEX_THREAD_ID",
+        "COPILOT_CLI",
+        "GEMINI_CLI",
+        "QWEN_CODE",
+    ] {
         for args in commands {
             let mut command = user.command(args);
             let refused = user.printed(command.env(variable, "1").output().unwrap());

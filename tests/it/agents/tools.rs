@@ -95,6 +95,30 @@ fn one_guard_sees_the_tools_of_all_agents() {
         ),
         ("copilot", "Bash", json!({"command": "rm -r x"}), "no rm"),
         (
+            "qwen",
+            "run_shell_command",
+            json!({"command": "rm -r x", "is_background": false}),
+            "no rm",
+        ),
+        (
+            "qwen",
+            "monitor",
+            json!({"command": "rm -r x", "description": "x"}),
+            "no rm",
+        ),
+        (
+            "qwen",
+            "edit",
+            json!({"file_path": absolute, "old_string": "a", "new_string": "b"}),
+            "no secrets",
+        ),
+        (
+            "qwen",
+            "notebook_edit",
+            json!({"notebook_path": absolute, "new_source": "b"}),
+            "no secrets",
+        ),
+        (
             "copilot",
             "Write",
             json!({"path": "secrets/new", "file_text": "x"}),

@@ -97,8 +97,9 @@ fn init_says_who_reads_its_file() {
         ),
     ] {
         let printed = user.run(args).out;
-        let expected =
-            format!("agents read it after `{install} claude`; others are codex, gemini, copilot\n");
+        let expected = format!(
+            "agents read it after `{install} claude`; others are codex, gemini, copilot, qwen\n"
+        );
         assert!(printed.contains(&expected), "{printed}");
     }
 }

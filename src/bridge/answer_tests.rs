@@ -1,0 +1,465 @@
+//! Tests that each agent reads in its answers what hooks have decided.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use super::answer::Answer;
+use super::decision::CallDecision;
+use super::dialect::Dialect;
+use crate::compat::{self, Agent, BRIDGED, CLAUDE, CODEX, COPILOT, Effect, Event, GEMINI, QWEN};
+use crate::{Decision, HookOutput};
+
+/// An agent as docs/agents.md describes it. The rows of dialect.rs do not count here, since they are tested.
+struct Expected {
+    agent: &'static Agent,
+    /// The event before a tool, if the agent can ask its user there.
+    asks: Option<&'static str>,
+    /// True if an explicit yes before a tool is not an empty answer.
+    takes_yes: bool,
+    /// True if a tool runs with the changed input; otherwise the change blocks.
+    takes_input: bool,
+    /// The events at which a message does not reach the user.
+    without_message: &'static [&'static str],
+    /// The events that a hook that ends the turn blocks, since the turn cannot end there.
+    blocked_for_stop: &'static [&'static str],
+    /// Returns whether a turn can end at the event.
+    ends_turn: fn(&Event) -> bool,
+    /// True if a block is JSON, which can also end the turn.
+    blocks_in_json: bool,
+}
+
+const EXPECTED: [Expected; BRIDGED.len()] = [
+    Expected {
+        agent: CLAUDE,
+        asks: Some("PreToolUse"),
+        takes_yes: true,
+        takes_input: true,
+        without_message: &[],
+        blocked_for_stop: &["PreToolUse"],
+        ends_turn: |event| !event.is_stop() && event.name != "PreToolUse",
+        blocks_in_json: false,
+    },
+    Expected {
+        agent: CODEX,
+        asks: None,
+        takes_yes: false,
+        takes_input: false,
+        without_message: &[],
+        blocked_for_stop: &["PreToolUse", "PermissionRequest"],
+        ends_turn: |event| {
+            let around_tool = ["PreToolUse", "PermissionRequest", "PostToolUse"];
+            !event.is_stop() && !around_tool.contains(&event.name)
+        },
+        blocks_in_json: false,
+    },
+    Expected {
+        agent: GEMINI,
+        asks: Some("BeforeTool"),
+        takes_yes: false,
+        takes_input: true,
+        without_message: &[],
+        blocked_for_stop: &[],
+        // It reads no decision of an event without an effect.
+        ends_turn: |event| !event.is_stop() && event.effect != Effect::Nothing,
+        blocks_in_json: true,
+    },
+    Expected {
+        agent: COPILOT,
+        asks: Some("PreToolUse"),
+        takes_yes: true,
+        takes_input: true,
+        without_message: &["PreToolUse", "PostToolUseFailure"],
+        blocked_for_stop: &["PreToolUse", "UserPromptSubmit", "PermissionRequest"],
+        ends_turn: |_| false,
+        blocks_in_json: false,
+    },
+    Expected {
+        agent: QWEN,
+        asks: Some("PreToolUse"),
+        takes_yes: false,
+        takes_input: false,
+        without_message: &[],
+        blocked_for_stop: &["PreToolUse", "PostToolBatch", "PermissionRequest"],
+        ends_turn: |event| event.name == "UserPromptSubmit",
+        blocks_in_json: false,
+    },
+];
+
+fn expected(agent: &Agent) -> &'static Expected {
+    let mut rows = EXPECTED.iter();
+    rows.find(|row| row.agent == agent).unwrap()
+}
+
+/// The answers of hooks, before it is known at which event.
+#[derive(Debug, Clone)]
+struct Saying {
+    block: Option<String>,
+    asks: Vec<String>,
+    grants: Option<bool>,
+    input: Option<String>,
+    prompt: Option<String>,
+    output: Option<Value>,
+    context: Vec<String>,
+    objections: Vec<String>,
+    messages: Vec<String>,
+    stop: Option<String>,
+}
+
+impl Saying {
+    /// Reduces the answers to those that this event allows. A question blocks if the agent does not ask.
+    fn at(mut self, agent: &Agent, event: &Event) -> Self {
+        let ours = event.ours().unwrap_or_default();
+        let is_before = ours == "tool:pre_execute";
+        let asks = expected(agent).asks == Some(event.name) || ours == "permission:prompt";
+        self.asks.retain(|_| asks);
+        self.input = self.input.filter(|_| is_before);
+        self.output = self.output.filter(|_| ours == "tool:post_execute");
+        self.prompt = self.prompt.filter(|_| ours == "user:prompt_submit");
+        self.objections
+            .retain(|_| ["tool:post_execute", "tool:error"].contains(&ours));
+        self
+    }
+
+    fn input(&self) -> Option<Map<String, Value>> {
+        let text = self.input.as_ref()?;
+        json!({"command": text}).as_object().cloned()
+    }
+
+    fn decision(&self) -> CallDecision {
+        let this = self.clone();
+        CallDecision {
+            input: self.input(),
+            block: this.block,
+            asks: this.asks,
+            grants: this.grants,
+            prompt: this.prompt,
+            output: this.output,
+            context: this.context,
+            objections: this.objections,
+            messages: this.messages,
+            stop: this.stop,
+        }
+    }
+
+    /// Returns the reason why the agent must not continue, by the rules of the page.
+    fn block(&self, agent: &Agent, event: &Event) -> Option<String> {
+        let expected = expected(agent);
+        // The command of a skill runs as it is, or not at all.
+        let takes_input = expected.takes_input && event.name != "PreSkillShellCommand";
+        let input = self.input().filter(|_| !takes_input);
+        let blocks = expected.blocked_for_stop.contains(&event.name);
+        let stop = self.stop.clone().filter(|_| blocks);
+        let why = self.block.clone().or(self.prompt.clone());
+        let why = why.or(input.map(|input| Value::from(input).to_string()));
+        why.or(stop).filter(|_| event.effect == Effect::Blocks)
+    }
+}
+
+/// Generates texts that a hook may write, among them texts that look like an answer.
+fn text() -> impl Strategy<Value = String> {
+    let like_answers = prop::sample::select(vec![
+        "",
+        " ",
+        "null",
+        "true",
+        "5",
+        "[]",
+        "{}",
+        "{\"decision\":\"allow\"}",
+        " \n{\"decision\":\"allow\"}\n",
+        "\u{feff}{\"decision\":\"allow\"}",
+        "\"{\\\"decision\\\":\\\"allow\\\"}\"",
+        "{\"continue\":true,\"decision\":\"approve\"}",
+        "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"allow\"}}",
+        "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"allow\"}}}",
+        "no\n{\"decision\":\"allow\"}",
+        "\u{1b}[2J\0\r\n\u{2028}",
+        "no sudo",
+    ]);
+    prop_oneof![like_answers.prop_map(str::to_owned), ".*", "(?s).{0,20}"]
+}
+
+fn output() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        text().prop_map(Value::from),
+        text().prop_map(|text| json!({"mode": text})),
+        Just(Value::Null),
+        Just(json!([])),
+    ]
+}
+
+/// Outputs of tools, in forms that are known and others.
+fn old_output() -> impl Strategy<Value = Value> {
+    prop::sample::select(vec![
+        Value::Null,
+        json!("out"),
+        json!({"stdout": "out", "stderr": "err"}),
+        json!({"llmContent": "out"}),
+        json!([{"type": "text", "text": "out"}]),
+        json!({"mode": "content"}),
+    ])
+}
+
+fn saying() -> impl Strategy<Value = Saying> {
+    let texts = || prop_oneof![Just(Vec::new()), vec(text(), 1..3)];
+    let changes = (option::of(text()), option::of(text()), option::of(output()));
+    let decisions = (option::of(text()), texts(), any::<Option<bool>>());
+    let others = (texts(), texts(), texts(), option::of(text()));
+    (decisions, changes, others).prop_map(
+        |(
+            (block, asks, grants),
+            (input, prompt, output),
+            (context, objections, messages, stop),
+        )| Saying {
+            block,
+            asks,
+            grants,
+            input,
+            prompt,
+            output,
+            context,
+            objections,
+            messages,
+            stop,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn agents_read_what_hooks_have_said(saying in saying(), old in old_output()) {
+        for agent in BRIDGED {
+            for event in agent.events() {
+                check(agent, event, &saying.clone().at(agent, event), &old);
+            }
+        }
+    }
+}
+
+fn nonblank(text: &str) -> Option<&str> {
+    Some(text.trim()).filter(|text| !text.is_empty())
+}
+
+/// Reads the answer as the agent does, and compares the answer with the decision of the hooks.
+#[track_caller]
+fn check(agent: &'static Agent, event: &'static Event, saying: &Saying, old: &Value) {
+    let answer = Dialect::of(agent).answer(event, old, saying.decision());
+    let context = format!("{agent} {}: {saying:?}\n{answer:?}", event.name);
+    let output = match agent {
+        _ if agent == COPILOT => read_by_copilot(event, &answer),
+        _ if agent == QWEN => read_by_qwen(event, &answer),
+        _ => read_by_others(agent, event, &answer, &context),
+    };
+    check_decision((agent, event), saying, &output, &context);
+    check_turn((agent, event), saying, &output, &context);
+    let (reason, message) = (output.reason.as_deref(), output.system_message.as_deref());
+    if let Some(block) = saying.block(agent, event) {
+        assert_eq!(output.updated_input, None, "{context}");
+        assert_holds(reason, saying.context.iter().chain([&block]), &context);
+        // The user reads the messages beside the reason, or in it.
+        let texts = [reason, message].into_iter().flatten();
+        let both = texts.collect::<Vec<_>>().join("\n");
+        assert_holds(Some(&both), saying.messages.iter(), &context);
+        return;
+    }
+    assert_eq!(output.updated_input, saying.input(), "{context}");
+    // The user's lines have the reason to block an event that cannot be blocked.
+    if !expected(agent).without_message.contains(&event.name) {
+        let messages = saying.messages.iter().chain(&saying.block);
+        assert_holds(message, messages, &context);
+    }
+    if let Some(new) = &saying.output {
+        // The new output replaces the old one, or is added to it if the form of the old one is not known.
+        let seen = output.updated_output.or(output.feedback.map(Value::from));
+        let holds_new = seen.is_some_and(|seen| holds(&seen, new));
+        assert!(holds_new, "{new} of {context}");
+    } else {
+        let mut expected = saying.context.clone();
+        expected.extend(saying.objections.iter().cloned());
+        let expected = expected.join("\n");
+        let expected =
+            nonblank(&expected).filter(|_| Dialect::of(agent).context.contains(&event.name));
+        assert_eq!(output.additional_context.as_deref(), expected, "{context}");
+    }
+}
+
+fn read_by_others(
+    agent: &'static Agent,
+    event: &'static Event,
+    answer: &Answer,
+    context: &str,
+) -> HookOutput {
+    let end = (i32::from(answer.code), &*answer.stdout, &*answer.stderr);
+    let read = compat::read(agent, event, end);
+    assert_eq!(read.invalid, None, "{context}");
+    assert!(answer.code == 0 || read.replaces_exit_code, "{context}");
+    read.output.unwrap_or_default()
+}
+
+/// Reads an answer as Copilot CLI 1.0.102 has been seen to.
+fn read_by_copilot(event: &Event, answer: &Answer) -> HookOutput {
+    let keys: Value = serde_json::from_str(answer.stdout.trim()).unwrap_or(json!({}));
+    let text = |key: &str| keys[key].as_str().map(str::to_owned);
+    let is_before = event.name == "PreToolUse";
+    let (decision, reason) = match (is_before, event.effect) {
+        (true, _) => (text("permissionDecision"), text("permissionDecisionReason")),
+        (_, Effect::Blocks) => (text("decision"), text("reason")),
+        _ => (None, None),
+    };
+    let decision = match decision.as_deref() {
+        Some("deny" | "block") => Some(Decision::Block),
+        Some("ask") => Some(Decision::Ask),
+        Some("allow") => Some(Decision::Allow),
+        Some(other) => panic!("{other}"),
+        None => None,
+    };
+    // Copilot CLI ignores a block without a reason.
+    let is_taken = reason.is_some() || decision != Some(Decision::Block);
+    assert_eq!(
+        is_before && answer.code == 2,
+        is_before && decision == Some(Decision::Block)
+    );
+    let message = (answer.code == 2 && !is_before).then(|| answer.stderr.clone());
+    let output = &keys["modifiedResult"]["textResultForLlm"];
+    let context = text("additionalContext");
+    let context = context.as_deref().and_then(nonblank).map(str::to_owned);
+    HookOutput {
+        decision: decision.filter(|_| is_taken),
+        reason,
+        system_message: message,
+        additional_context: context,
+        updated_input: keys["modifiedArgs"].as_object().cloned(),
+        updated_output: Some(output.clone()).filter(Value::is_string),
+        stops_turn: keys["continue"] == false,
+        ..HookOutput::default()
+    }
+}
+
+/// Reads an answer as Qwen Code 0.24.4 has been seen to, and as its `hookRunner.ts` does.
+fn read_by_qwen(event: &Event, answer: &Answer) -> HookOutput {
+    let is_block = answer.code == 2;
+    let said = if is_block {
+        &answer.stderr
+    } else {
+        &answer.stdout
+    };
+    let keys = match serde_json::from_str::<Value>(said.trim()) {
+        Ok(Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::Null),
+        keys => keys.unwrap_or(Value::Null),
+    };
+    // JSON would be read in place of the exit code.
+    assert!(!is_block || !keys.is_object(), "{answer:?}");
+    if is_block {
+        return HookOutput {
+            decision: Some(Decision::Block),
+            reason: Some(said.clone()),
+            ..HookOutput::default()
+        };
+    }
+    let text = |pointer: &str| keys.pointer(pointer)?.as_str().map(str::to_owned);
+    let specific = |key: &str| text(&format!("/hookSpecificOutput/{key}"));
+    let is_request = event.specific.within.is_some();
+    let (decision, reason) = if is_request {
+        (specific("decision/behavior"), specific("decision/message"))
+    } else {
+        (
+            specific("permissionDecision"),
+            specific("permissionDecisionReason"),
+        )
+    };
+    let stops = keys["continue"] == false;
+    let replaces = stops && event.name == "PostToolUse";
+    let context = specific("additionalContext");
+    HookOutput {
+        decision: decision.map(|decision| match &*decision {
+            "deny" => Decision::Block,
+            "ask" => Decision::Ask,
+            "allow" => Decision::Allow,
+            other => panic!("{other}"),
+        }),
+        reason,
+        system_message: text("/systemMessage"),
+        additional_context: context.as_deref().and_then(nonblank).map(str::to_owned),
+        updated_output: text("/stopReason").filter(|_| replaces).map(Value::from),
+        stops_turn: stops && !replaces,
+        stop_reason: text("/stopReason")
+            .as_deref()
+            .and_then(nonblank)
+            .map(str::to_owned),
+        ..HookOutput::default()
+    }
+}
+
+/// Checks that a text has each line of others.
+#[track_caller]
+fn assert_holds<'t>(message: Option<&str>, texts: impl Iterator<Item = &'t String>, context: &str) {
+    for line in texts.flat_map(|text| text.lines()).filter_map(nonblank) {
+        assert!(
+            message.is_some_and(|message| message.contains(line)),
+            "{line:?} of {context}"
+        );
+    }
+}
+
+/// Returns whether the text of an output is in another one.
+fn holds(output: &Value, new: &Value) -> bool {
+    let text = match new {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    match output {
+        Value::String(output) => output.contains(text.trim()),
+        other => other == new || other.to_string().contains(&json!(text).to_string()),
+    }
+}
+
+#[track_caller]
+fn check_decision(
+    (agent, event): (&Agent, &Event),
+    saying: &Saying,
+    output: &HookOutput,
+    context: &str,
+) {
+    let is_request = event.specific.within.is_some();
+    let row = expected(agent);
+    let is_before = row.asks == Some(event.name);
+    let expected = if saying.block(agent, event).is_some() {
+        Some(Decision::Block)
+    } else if !saying.asks.is_empty() {
+        is_before.then_some(Decision::Ask)
+    } else {
+        let is_taken = is_request || is_before && row.takes_yes;
+        let is_given = saying.grants == Some(true);
+        (is_taken && is_given).then_some(Decision::Allow)
+    };
+    assert_eq!(output.decision, expected, "{context}");
+    if expected == Some(Decision::Ask) {
+        let texts = [&output.reason, &output.system_message];
+        let message: String = texts.into_iter().flatten().cloned().collect();
+        assert_holds(Some(&message), saying.asks.iter(), context);
+    }
+}
+
+#[track_caller]
+fn check_turn(
+    (agent, event): (&Agent, &Event),
+    saying: &Saying,
+    output: &HookOutput,
+    context: &str,
+) {
+    let row = expected(agent);
+    // Elsewhere a block is an exit code, which cannot say more.
+    let is_json = saying.block(agent, event).is_none()
+        || row.blocks_in_json
+        || event.specific.within.is_some();
+    let expected = saying.stop.as_ref();
+    let expected = expected.filter(|_| (row.ends_turn)(event) && is_json);
+    assert_eq!(output.stops_turn, expected.is_some(), "{context}");
+    if let Some(reason) = expected.and_then(|reason| nonblank(reason)) {
+        assert_eq!(output.stop_reason.as_deref(), Some(reason), "{context}");
+    }
+}

@@ -1,0 +1,129 @@
+//! Qwen Code. This program runs under it. Hosts do not run its hooks.
+//!
+//! The events are those of Claude Code, the tools are mostly those of Gemini CLI, from which it was forked.
+//! <https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks>
+
+use super::agent::Effect::{Blocks, FeedsBack};
+use super::agent::Fires::{Never, OfHost};
+use super::agent::Unset::{False, List, Object, Text};
+use super::agent::{
+    Agent, EVENT, Event, Pairs, Parsing, SPECIFIC, Specific, UsualShell, Variable, tool,
+};
+use super::agents::{
+    ACTIVE, CALL, FILE_PATH, INPUT, LAST, REQUEST, SUBAGENT, TOOL, TRIGGER, ms, text,
+};
+
+/// No key changes the input.
+#[rustfmt::skip]
+const DECISION: Specific = Specific {
+    decision: Some(("permissionDecision", &["allow", "deny", "ask"])),
+    reason: Some("permissionDecisionReason"), ..SPECIFIC
+};
+
+const CELL: Pairs = &[("notebook_path", "path"), ("new_source", "new_string")];
+
+/// Qwen Code of Alibaba.
+#[rustfmt::skip]
+pub(crate) const QWEN: &Agent = &Agent {
+    name: "qwen",
+    title: "Qwen Code",
+    files: &[".qwen/settings.json"],
+    toml: None,
+    extensions: None,
+    also_decides: &[".qwen/.env", ".qwen/extensions", ".qwen/hooks", ".qwen/trustedFolders.json"],
+    may_decide: &[".qwen/agents", ".qwen/commands", ".qwen/skills"],
+    decides_at_home: &[],
+    moved_by: ("QWEN_HOME", ".qwen"),
+    set_for_tools: "QWEN_CODE",
+    approval: None,
+    reads_plain_json: false,
+    version: None,
+    bare_patches: false,
+    all_off: Some(("disableAllHooks", true)),
+    disabled: None,
+    environment: None,
+    names_handlers: true,
+    milliseconds: false,
+    // Whatever timeout a hook has, the agent waits for no answer longer than this.
+    seconds: 60,
+    events: EVENTS,
+    fields: &[text("session_id"), text("transcript_path"), ("permission_mode", Text("default")), text("timestamp")],
+    renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_response"), ("content", "prompt")],
+    tools: &[
+        tool("run_shell_command", &["bash", "shell"]).needing(&["command"]),
+        tool("monitor", &["bash"]).needing(&["command"]),
+        tool("read_file", &["read"]).with_arguments(FILE_PATH).needing(&["file_path"]),
+        tool("write_file", &["write"]).with_arguments(FILE_PATH).needing(&["file_path", "content"]),
+        tool("edit", &["edit", "multi_edit"]).with_arguments(FILE_PATH).needing(&["file_path", "new_string"]),
+        tool("notebook_edit", &["edit"]).with_arguments(CELL).needing(&["notebook_path"]),
+        tool("grep_search", &["grep"]), tool("glob", &["glob"]), tool("list_directory", &["ls", "list"]),
+        tool("web_fetch", &["web_fetch"]), tool("web_search", &["web_search"]), tool("agent", &["task", "agent"]),
+    ],
+    corrects_paths: false,
+    joins_servers: false,
+    variables: &[("QWEN_PROJECT_DIR", Variable::Project), ("CLAUDE_PROJECT_DIR", Variable::Project)],
+    // Nothing reads the rest, since hosts do not run its hooks.
+    manifest: "",
+    not_events: &[],
+    keys: &[],
+    keys_not_applied: &[],
+    other_types: &[],
+    context_limit: None,
+    list_of_names: None,
+    response: |_, _| None,
+    text_of_response: "",
+    also_called: &[],
+    shell: UsualShell::Bash,
+    runs_once: false,
+    parsing: Parsing::Tolerant,
+    stop_denies: false,
+    decisions: &[],
+    not_applied: &[],
+    known: &[],
+    refused: &[],
+};
+
+#[rustfmt::skip]
+const EVENTS: &[Event] = &[
+    Event { name: "PreToolUse", subject: TOOL, effect: Blocks, specific: DECISION, fields: &[INPUT, CALL], ..EVENT },
+    Event {
+        name: "PostToolUse", subject: TOOL, effect: FeedsBack,
+        fields: &[INPUT, ("tool_response", Object), CALL], ..EVENT
+    },
+    Event {
+        name: "PostToolUseFailure", subject: TOOL, effect: FeedsBack,
+        fields: &[INPUT, CALL, text("error"), ("is_interrupt", False)], ..EVENT
+    },
+    // The agent waits no longer.
+    Event {
+        name: "PostToolBatch", fires: OfHost("tool:post_batch"), longest: ms(15_000), effect: Blocks,
+        fields: &[("tool_calls", List)], ..EVENT
+    },
+    Event { name: "PermissionRequest", subject: TOOL, effect: Blocks, specific: REQUEST, fields: &[INPUT], ..EVENT },
+    Event { name: "UserPromptSubmit", effect: Blocks, fields: &[text("prompt")], ..EVENT },
+    Event {
+        name: "SessionStart", subject: Some("source"), fields: &[("source", Text("startup")), text("model")], ..EVENT
+    },
+    Event { name: "SessionEnd", subject: Some("reason"), fields: &[("reason", Text("other"))], ..EVENT },
+    Event {
+        name: "Notification", subject: Some("notification_type"),
+        fields: &[text("message"), text("notification_type")], ..EVENT
+    },
+    Event { name: "Stop", effect: Blocks, fields: &[ACTIVE, LAST], ..EVENT },
+    Event { name: "SubagentStart", subject: Some("agent_type"), fields: &[text("agent_id"), SUBAGENT], ..EVENT },
+    Event {
+        name: "SubagentStop", subject: Some("agent_type"), effect: Blocks,
+        fields: &[text("agent_id"), SUBAGENT, text("agent_transcript_path"), ACTIVE, LAST], ..EVENT
+    },
+    Event { name: "PreCompact", subject: Some("trigger"), fields: &[TRIGGER, text("custom_instructions")], ..EVENT },
+    // These events have not been tried.
+    Event { name: "InstructionsLoaded", fires: Never, ..EVENT },
+    Event { name: "MessageDisplay", fires: Never, ..EVENT },
+    Event { name: "PermissionDenied", fires: Never, ..EVENT },
+    Event { name: "PostCompact", fires: Never, ..EVENT },
+    Event { name: "SessionDelete", fires: Never, ..EVENT },
+    Event { name: "StopFailure", fires: Never, ..EVENT },
+    Event { name: "TodoCompleted", fires: Never, ..EVENT },
+    Event { name: "TodoCreated", fires: Never, ..EVENT },
+    Event { name: "UserPromptExpansion", fires: Never, ..EVENT },
+];
