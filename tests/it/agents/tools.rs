@@ -783,6 +783,8 @@ fn a_subagent_is_not_the_main_agent() {
     assert_eq!(call(json!({})), 0);
     assert_eq!(call(json!({"agent_id": "x", "agent_type": "explore"})), 2);
     assert_eq!(call(json!({"agent_id": "x", "agent_type": "main"})), 2);
+    // Qwen Code does not say of which type it is.
+    assert_eq!(call(json!({"agent_id": "x"})), 2);
 }
 
 /// Later hooks find no other copy of the part that a hook has removed from an output. A path that is written in two
