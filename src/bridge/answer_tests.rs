@@ -249,11 +249,7 @@ fn nonblank(text: &str) -> Option<&str> {
 fn check(agent: &'static Agent, event: &'static Event, saying: &Saying, old: &Value) {
     let answer = Dialect::of(agent).answer(event, old, saying.decision());
     let context = format!("{agent} {}: {saying:?}\n{answer:?}", event.name);
-    let output = match agent {
-        _ if agent == COPILOT => read_by_copilot(event, &answer),
-        _ if agent == QWEN => read_by_qwen(event, &answer),
-        _ => read_by_others(agent, event, &answer, &context),
-    };
+    let output = read_by((agent, event), &answer, &context);
     check_decision((agent, event), saying, &output, &context);
     check_turn((agent, event), saying, &output, &context);
     let (reason, message) = (output.reason.as_deref(), output.system_message.as_deref());
@@ -284,6 +280,19 @@ fn check(agent: &'static Agent, event: &'static Event, saying: &Saying, old: &Va
         let expected =
             nonblank(&expected).filter(|_| Dialect::of(agent).context.contains(&event.name));
         assert_eq!(output.additional_context.as_deref(), expected, "{context}");
+    }
+}
+
+/// Reads an answer as the agent does.
+fn read_by(
+    (agent, event): (&'static Agent, &'static Event),
+    answer: &Answer,
+    context: &str,
+) -> HookOutput {
+    match agent {
+        _ if agent == COPILOT => read_by_copilot(event, answer),
+        _ if agent == QWEN => read_by_qwen(event, answer),
+        _ => read_by_others(agent, event, answer, context),
     }
 }
 
