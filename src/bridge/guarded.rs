@@ -34,9 +34,12 @@ fn also_deciding(profile: &AppProfile, agent: &Agent, home: &Path) -> AlsoDecidi
         let directories = directories_of(&file);
         std::iter::once(file).chain(directories)
     });
+    // It may be registered by a link.
+    let called = std::env::args_os().next().map(PathBuf::from);
+    let called = called.filter(|path| path.is_absolute());
     let at_home = agent.decides_at_home.iter().map(|file| home.join(file));
     AlsoDeciding {
-        files: std::env::current_exe().into_iter().collect(),
+        files: std::env::current_exe().into_iter().chain(called).collect(),
         directories: at_home.chain([session::state(home)]).collect(),
         anywhere: files.chain(directories.map(PathBuf::from)).collect(),
         reads_texts: true,

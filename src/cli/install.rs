@@ -293,7 +293,7 @@ pub(crate) fn uninstall(
 fn still_there(path: &Path, events: &[String]) -> String {
     let (path, events) = (named(path), events.join(", "));
     format!(
-        "{path}: still starts this program at {events}, by a command that is not as `install` writes it: remove it by hand, or keep what you have added"
+        "{path}: still starts this program at {events}, by a command that is not as `install` writes it: if another version has written it, run `install` first; else remove it by hand, or keep what you have added"
     )
 }
 

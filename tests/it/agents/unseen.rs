@@ -471,3 +471,24 @@ fn a_directory_of_settings_is_protected_and_a_repository_is_not() {
         assert_eq!(found, status, "{tool} {arguments}");
     }
 }
+
+/// The link by which a package manager installs the program is registered, so it may not be moved away.
+#[cfg(unix)]
+#[test]
+fn the_registered_link_is_protected() {
+    let user = User::new();
+    let program = user.own_program();
+    std::fs::create_dir(user.path("links")).unwrap();
+    let link = user.path("links/forge-hooks");
+    std::os::unix::fs::symlink(&program, &link).unwrap();
+    let mut command = std::process::Command::new(&link);
+    user.set(&mut command);
+    let usual = user.registered("claude", "PreToolUse");
+    command.args(usual.get_args());
+    let call = json!({
+        "session_id": "s", "cwd": user.project(), "hook_event_name": "PreToolUse", "tool_name": "mcp__fs__move_file",
+        "tool_input": {"source": user.path("links"), "destination": "b"},
+    });
+    let answer = user.feed(command, &call.to_string());
+    assert_eq!(answer.status, 2, "{answer:?}");
+}
