@@ -95,6 +95,11 @@ const MOVES: [&str; 30] = [
     "wipe",
 ];
 
+/// First words of the names of tools that only read.
+const READS: [&str; 8] = [
+    "find", "get", "grep", "list", "read", "search", "show", "view",
+];
+
 /// The longest path that a system opens, in bytes.
 const LONGEST_PATH: usize = 4096;
 
@@ -255,6 +260,12 @@ pub(super) fn is_of_git(tool: &str) -> bool {
     words(own_name(tool))
         .next()
         .is_some_and(|word| word == "git")
+}
+
+/// Returns whether a tool only reads, by the first word of its name: `read_text_file`.
+pub(super) fn is_read(tool: &str) -> bool {
+    let first = words(own_name(tool)).next();
+    first.is_some_and(|word| READS.contains(&&*word))
 }
 
 /// Returns whether a tool, or a word in its arguments, may move or remove a directory as a whole.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::arguments;
+use super::guarded::Protects;
 use super::patch::{self, Embedded, MOST_CHANGES};
 use super::paths::Places;
 use super::text_output;
@@ -150,15 +151,21 @@ impl<'a> Call<'a> {
         Ok(named.chain(parts).collect())
     }
 
-    /// Returns whether the call, as far as is known, only names a directory in which it does something: it has one path, and does
-    /// not move or remove what is there.
-    pub(super) fn may_name_a_place(&self) -> bool {
-        let is_unknown = self.tool.is_none();
-        self.called.as_ref().is_some_and(|(theirs, arguments)| {
-            is_unknown
-                && (arguments::is_of_git(theirs) || arguments::paths(arguments).len() == 1)
-                && !arguments::moves(theirs, arguments)
-        })
+    /// Returns what of the call's paths is protected, as far as the names of its tool and its arguments tell.
+    pub(super) fn protects(&self) -> Protects {
+        let Some((theirs, arguments)) = self.called.as_ref().filter(|_| self.tool.is_none()) else {
+            return Protects::All;
+        };
+        let is_one = arguments::is_of_git(theirs) || arguments::paths(arguments).len() == 1;
+        if arguments::moves(theirs, arguments) {
+            Protects::All
+        } else if arguments::is_read(theirs) {
+            Protects::Nothing
+        } else if is_one {
+            Protects::NotAbove
+        } else {
+            Protects::All
+        }
     }
 
     /// Returns the arguments of the changed call under the agent's names. An argument that no hook has changed stays as it came.

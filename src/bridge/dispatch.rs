@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::call::{Arguments, Call};
 use super::decision::{CallDecision, Scene, unchecked};
 use super::firing::Firing;
-use super::guarded::Guarded;
+use super::guarded::{Guarded, Protects};
 use crate::events::{EventType, HookEvent};
 use crate::hook::Hook;
 use crate::hooks::Hooks;
@@ -52,15 +52,15 @@ impl Dispatch<'_> {
             Err(_) if !hooks.vocabulary().can_block(call.event_type()) => call.as_it_came(),
             whole => whole?,
         };
-        if let Some(changed) = self.event(hooks, whole, false) {
+        if let Some(changed) = self.event(hooks, whole, Protects::All) {
             match self.changed(&call, &changed)? {
                 Some(arguments) => call = call.with_arguments(arguments),
                 None => return Ok(()),
             }
         }
-        let may_name_a_place = call.may_name_a_place();
+        let protects = call.protects();
         for part in call.parts()? {
-            if self.event(hooks, part, may_name_a_place).is_some() {
+            if self.event(hooks, part, protects).is_some() {
                 self.decision.block_with(
                     "a hook changes one part of a call that does several things: it cannot be changed alone",
                 );
@@ -74,7 +74,7 @@ impl Dispatch<'_> {
         &mut self,
         hooks: &Hooks,
         mut event: HookEvent,
-        may_name_a_place: bool,
+        protects: Protects,
     ) -> Option<HookEvent> {
         let guarded = Guarded {
             hooks,
@@ -82,7 +82,7 @@ impl Dispatch<'_> {
             home: self.home,
             root: self.root,
         };
-        if let Some(why) = guarded.objection(&event, may_name_a_place) {
+        if let Some(why) = guarded.objection(&event, protects) {
             self.decision.block_with(why);
         }
         // Each hook gets the output with the changes of the hooks before it.
@@ -238,7 +238,7 @@ mod tests {
             decision: CallDecision::default(),
         };
         let event = HookEvent::tool_post_execute("bash", Value::Null, "secret");
-        assert!(dispatch.event(&hooks, event, false).is_none());
+        assert!(dispatch.event(&hooks, event, Protects::All).is_none());
         let output = dispatch.decision.output.unwrap().to_string();
         assert!(output.contains("output withheld"), "{output}");
     }

@@ -47,6 +47,16 @@ fn also_deciding(profile: &AppProfile, agent: &Agent, home: &Path) -> AlsoDecidi
     }
 }
 
+/// The paths of a call that are protected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Protects {
+    All,
+    /// Not a directory above protected files: the call does something else in it.
+    NotAbove,
+    /// The call only reads.
+    Nothing,
+}
+
 /// What protects the files for one event.
 pub(super) struct Guarded<'a> {
     pub(super) hooks: &'a Hooks,
@@ -58,12 +68,11 @@ pub(super) struct Guarded<'a> {
 }
 
 impl Guarded<'_> {
-    /// Returns why a call may not change the file that it is about to write. One that may only name a directory, in which it does
-    /// something else, may name one above protected files.
-    pub(super) fn objection(&self, event: &HookEvent, may_name_a_place: bool) -> Option<String> {
+    /// Returns why a call may not change the file that it is about to write.
+    pub(super) fn objection(&self, event: &HookEvent, protects: Protects) -> Option<String> {
         let tool = event.tool_name.as_deref()?;
         let is_before = event.event_type == EventType::ToolPreExecute;
-        if !is_before || !matches!(tool, "write" | "edit") {
+        if !is_before || !matches!(tool, "write" | "edit") || protects == Protects::Nothing {
             return None;
         }
         let arguments = event.data.get("tool_args")?.as_object()?;
@@ -71,7 +80,7 @@ impl Guarded<'_> {
         let whole = self.root.join(path);
         let why = if has([GIT], &whole) {
             OF_GIT
-        } else if may_register(&whole, arguments) || self.decides(path, &whole, may_name_a_place) {
+        } else if may_register(&whole, arguments) || self.decides(path, &whole, protects) {
             DECIDES
         } else {
             return None;
@@ -82,9 +91,9 @@ impl Guarded<'_> {
         ))
     }
 
-    fn decides(&self, path: &str, whole: &Path, may_name_a_place: bool) -> bool {
+    fn decides(&self, path: &str, whole: &Path, protects: Protects) -> bool {
         let also = AlsoDeciding {
-            leaves_out_above: may_name_a_place && self.is_place(path.as_ref(), whole),
+            leaves_out_above: protects == Protects::NotAbove && self.is_place(path.as_ref(), whole),
             ..also_deciding(self.hooks.profile(), self.agent, self.home)
         };
         self.hooks.decides_with(path.as_ref(), &also)

@@ -106,8 +106,8 @@ fn check(user: &User, guard: &Value, agent: usize) -> usize {
             .collect();
         let reason = guard["answer"]["reason"].as_str().unwrap();
         let words = &reason[..reason.len().min(20)];
-        // The settings of agents are protected without a guard too.
-        let words = [words, "decide which hooks run"];
+        // The settings of agents, and files of git, are protected without a guard too.
+        let words = [words, "decide which hooks run", "git's own files"];
         let is_said = |said: &str| words.iter().any(|words| said.contains(words));
         let is_stopped = said
             .iter()

@@ -233,9 +233,10 @@ fn a_directory_above_protected_files_may_be_named() {
                 json!({"source": "/tmp", "destination": root}),
                 protected,
             ),
+            ("claude", "mcp__fs__list", json!({"path": ".claude"}), ""),
             (
                 "claude",
-                "mcp__fs__list",
+                "mcp__fs__sort",
                 json!({"path": ".claude"}),
                 protected,
             ),
@@ -466,6 +467,17 @@ fn a_directory_of_settings_is_protected_and_a_repository_is_not() {
         ),
         ("mcp__fs__wipe_directory", json!({"path": repository}), 2),
         ("mcp__fs__list_directory", json!({"path": repository}), 0),
+        (
+            "mcp__fs__read_text_file",
+            json!({"path": ".claude/settings.json"}),
+            0,
+        ),
+        (
+            "mcp__fs__read_and_delete",
+            json!({"path": ".claude/settings.json"}),
+            2,
+        ),
+        ("mcp__fs__put", json!({"path": ".claude/settings.json"}), 2),
     ] {
         let found = called_in(&user, "", tool, arguments.clone());
         assert_eq!(found, status, "{tool} {arguments}");
