@@ -100,6 +100,24 @@ const READS: [&str; 8] = [
     "find", "get", "grep", "list", "read", "search", "show", "view",
 ];
 
+/// The words that may follow. With another one, the tool may also write: `get_or_create_file`.
+const READ: [&str; 14] = [
+    "content",
+    "contents",
+    "dir",
+    "directories",
+    "directory",
+    "file",
+    "files",
+    "image",
+    "info",
+    "lines",
+    "media",
+    "multiple",
+    "text",
+    "tree",
+];
+
 /// The longest path that a system opens, in bytes.
 const LONGEST_PATH: usize = 4096;
 
@@ -262,10 +280,11 @@ pub(super) fn is_of_git(tool: &str) -> bool {
         .is_some_and(|word| word == "git")
 }
 
-/// Returns whether a tool only reads, by the first word of its name: `read_text_file`.
+/// Returns whether a tool only reads, by each word of its name: `read_text_file`.
 pub(super) fn is_read(tool: &str) -> bool {
-    let first = words(own_name(tool)).next();
-    first.is_some_and(|word| READS.contains(&&*word))
+    let mut words = words(own_name(tool));
+    let first = words.next();
+    first.is_some_and(|word| READS.contains(&&*word)) && words.all(|word| READ.contains(&&*word))
 }
 
 /// Returns whether a tool, or a word in its arguments, may move or remove a directory as a whole.
@@ -291,7 +310,7 @@ fn names_a_move(value: &Value) -> bool {
 }
 
 fn is_move(name: &str) -> bool {
-    // Of a word in small letters, the words may follow each other: `deletedir`.
+    // A name in small letters has no mark between its words: `deletedir`.
     let is_move = |word: &str| {
         MOVES
             .iter()

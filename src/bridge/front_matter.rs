@@ -71,7 +71,7 @@ fn registers(text: &str) -> bool {
         if line.trim_end() == "---" {
             return !is_begin;
         }
-        // What is indented belongs to a key above it.
+        // An indented line belongs to a key above it.
         let is_below = line.starts_with([' ', '\t', '-']);
         if line.contains(OTHER_BREAKS) || is_below && !has_key || !is_plain(line) {
             return true;

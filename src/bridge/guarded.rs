@@ -4,13 +4,12 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use serde_json::{Map, Value};
-
 use super::{front_matter, session};
 use crate::compat::{Agent, BRIDGED};
 use crate::config::{AlsoDeciding, directories_of};
 use crate::events::{EventType, HookEvent};
 use crate::hooks::Hooks;
+use crate::paths::Names;
 use crate::printable::printable;
 use crate::profile::AppProfile;
 
@@ -57,7 +56,7 @@ pub(super) enum Protects {
     Nothing,
 }
 
-/// What protects the files for one event.
+/// The protection of files for one event.
 pub(super) struct Guarded<'a> {
     pub(super) hooks: &'a Hooks,
     pub(super) agent: &'a Agent,
@@ -78,9 +77,21 @@ impl Guarded<'_> {
         let arguments = event.data.get("tool_args")?.as_object()?;
         let path = arguments.get("path")?.as_str()?;
         let whole = self.root.join(path);
-        let why = if has([GIT], &whole) {
+        // A path without names decides, as `Hooks::decides` has it.
+        let names = Names::of_file(&whole).ok();
+        let has = |part: &str| {
+            names
+                .as_ref()
+                .is_some_and(|names| names.has_parts(part.as_ref()))
+        };
+        let may_register = || {
+            let mut directories = BRIDGED.into_iter().flat_map(|agent| agent.may_decide);
+            directories.any(|directory| has(directory))
+                && front_matter::is_written(&whole, arguments)
+        };
+        let why = if has(GIT) {
             OF_GIT
-        } else if may_register(&whole, arguments) || self.decides(path, &whole, protects) {
+        } else if may_register() || self.decides(path, &whole, protects) {
             DECIDES
         } else {
             return None;
@@ -112,16 +123,4 @@ impl Guarded<'_> {
             .any(|inner| inner.starts_with(&place));
         (is_around || !path.components().any(is_hidden)) && place.is_dir()
     }
-}
-
-/// Returns whether one of these parts stands anywhere in a path.
-fn has(parts: impl IntoIterator<Item = &'static str>, path: &Path) -> bool {
-    let anywhere = parts.into_iter().map(PathBuf::from).collect();
-    AlsoDeciding::anywhere(anywhere).has_path(path)
-}
-
-/// Returns whether a call writes a skill, a command or a subagent that may register hooks.
-fn may_register(path: &Path, arguments: &Map<String, Value>) -> bool {
-    let directories = BRIDGED.into_iter().flat_map(|agent| agent.may_decide);
-    has(directories.copied(), path) && front_matter::is_written(path, arguments)
 }

@@ -346,7 +346,7 @@ pub(crate) fn only_itself(context: &Context<'_>) -> Result<(), CommandError> {
     Err(CommandError::new(message))
 }
 
-/// What has become of the files.
+/// Whether the files were written, and the errors of those that were not.
 enum Written {
     /// The user has said no.
     Refused,

@@ -48,21 +48,6 @@ impl AlsoDeciding {
         })
     }
 
-    /// Creates the value for parts of a path that decide wherever they stand.
-    #[cfg(feature = "cli")]
-    pub(crate) fn anywhere(anywhere: Vec<PathBuf>) -> Self {
-        Self {
-            anywhere,
-            ..Self::default()
-        }
-    }
-
-    /// Returns whether a path has parts that decide wherever they stand, by one of its names.
-    #[cfg(feature = "cli")]
-    pub(crate) fn has_path(&self, path: &Path) -> bool {
-        Names::of_file(path).is_ok_and(|names| self.has(&names))
-    }
-
     #[cfg(not(feature = "cli"))]
     fn has(&self, _names: &Names) -> bool {
         false

@@ -68,7 +68,7 @@ pub(super) fn check_program(program: &Path, home: &Path) -> Result<(), String> {
     let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
     let temporary = temporary_directories();
     for place in places(program) {
-        // What is above the home directory is the user's machine, as in a container whose home is in a temporary directory.
+        // The directories above the home are no project, as in a container whose home is in a temporary directory.
         let directories = place.ancestors().skip(1);
         let mut directories = directories.filter(|directory| !home.starts_with(directory));
         let found = directories.find_map(|directory| {

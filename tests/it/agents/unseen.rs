@@ -427,7 +427,7 @@ fn a_change_of_directory_hides_nothing() {
     }
 }
 
-/// What a directory has may be prepared elsewhere, and moved as a whole. The tools of git name the repository each time.
+/// A directory may be prepared elsewhere, and moved as a whole. The tools of git name the repository each time.
 #[test]
 fn a_directory_of_settings_is_protected_and_a_repository_is_not() {
     let user = guarded();
@@ -471,6 +471,11 @@ fn a_directory_of_settings_is_protected_and_a_repository_is_not() {
             "mcp__fs__read_text_file",
             json!({"path": ".claude/settings.json"}),
             0,
+        ),
+        (
+            "mcp__fs__get_or_create_file",
+            json!({"path": ".claude/settings.json"}),
+            2,
         ),
         (
             "mcp__fs__read_and_delete",

@@ -1,4 +1,4 @@
-//! Opens the places of a sandbox without following a link: whoever can put a link into a directory could choose by it what a path means.
+//! Opens the places of a sandbox without following a link: another hook, or a repository, could choose by a link what a path means.
 //!
 //! A place begins at a real directory, and the kernel resolves the rest in one step, so that nothing can change between a check and the
 //! opening.
