@@ -38,8 +38,12 @@ fn is_default_ignorable(c: char) -> bool {
 /// variation selectors, tag characters, and characters that change the direction of text.
 #[must_use]
 pub fn is_printable(c: char) -> bool {
+    // Nearly all text is of these characters, and `fire` prints each of them.
+    if matches!(c, ' '..='~' | '\t') {
+        return true;
+    }
     let breaks_line = matches!(c, '\u{2028}' | '\u{2029}');
-    c == '\t' || !(c.is_control() || breaks_line || is_default_ignorable(c))
+    !(c.is_control() || breaks_line || is_default_ignorable(c))
 }
 
 /// Returns a text in one line that is safe to show to people.

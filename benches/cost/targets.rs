@@ -224,7 +224,7 @@ pub(crate) fn rows() -> Vec<Row> {
         count(
             "instructions of an unmatched call of forge-hooks",
             3_400_000.0,
-            3_000_000.0,
+            3_120_000.0,
             program::instructions_of_unmatched,
         ),
         #[cfg(feature = "cli")]
