@@ -27,6 +27,8 @@ pub(super) struct Dispatch<'a> {
     pub(super) background: Vec<u64>,
     /// True if there was any hook for an event.
     pub(super) has_hooks: bool,
+    /// The hooks that have not answered on an event of the call.
+    pub(super) unanswered: Vec<Arc<Hook>>,
     pub(super) decision: CallDecision,
 }
 
@@ -37,8 +39,9 @@ impl Dispatch<'_> {
         if let Err(why) = self.whole_and_parts(hooks, call) {
             self.fault(&why);
             // It is unclear what the tool did, and so which hooks redact its output.
-            self.withhold_for(&event_type, &hooks.registry().hooks());
+            self.unanswered.extend(hooks.registry().hooks());
         }
+        self.withhold(&event_type);
     }
 
     /// # Errors
@@ -94,18 +97,19 @@ impl Dispatch<'_> {
         }
         let matching = hooks.registry().get_hooks(&event);
         self.has_hooks |= !matching.is_empty();
+        let answered = self.unanswered.len();
+        self.unanswered.extend(matching.iter().cloned());
         if self.decision.block.is_some() {
-            self.withhold_for(&event.event_type, &matching);
             return None;
         }
         match self.run(hooks, &matching, &event) {
             Ok(outcome) => {
+                self.unanswered.truncate(answered);
                 self.decision.add(self.scene, &outcome);
                 outcome.changed_event().cloned()
             }
             Err(why) => {
                 self.fault(&why);
-                self.withhold_for(&event.event_type, &matching);
                 None
             }
         }
@@ -140,10 +144,10 @@ impl Dispatch<'_> {
         }
     }
 
-    /// Withholds the output of a blocked call if one of the hooks that were not asked redacts it.
-    fn withhold_for(&mut self, event_type: &EventType, unasked: &[Arc<Hook>]) {
-        let mut unasked = unasked.iter().filter(|hook| hook.enabled());
-        let redacting = unasked.find(|hook| hook.redacts(event_type));
+    /// Withholds the output of a call if a hook that redacts it has not answered on one of the call's events.
+    fn withhold(&mut self, event_type: &EventType) {
+        let mut unanswered = self.unanswered.iter().filter(|hook| hook.enabled());
+        let redacting = unanswered.find(|hook| hook.redacts(event_type));
         if let (Some(hook), Some(why)) = (redacting, &self.decision.block) {
             let label = hook.shown_label();
             let why = format!("hook `{label}` did not redact it: {why}");
@@ -235,10 +239,12 @@ mod tests {
             is_tool: true,
             background: Vec::new(),
             has_hooks: false,
+            unanswered: Vec::new(),
             decision: CallDecision::default(),
         };
         let event = HookEvent::tool_post_execute("bash", Value::Null, "secret");
         assert!(dispatch.event(&hooks, event, Protects::All).is_none());
+        dispatch.withhold(&EventType::ToolPostExecute);
         let output = dispatch.decision.output.unwrap().to_string();
         assert!(output.contains("output withheld"), "{output}");
     }

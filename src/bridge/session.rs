@@ -14,6 +14,7 @@ use crate::compat::Agent;
 use crate::files::{self, NewFile, PathRule, append};
 use crate::json;
 use crate::named::of_text;
+use crate::process::{Lived, lineage};
 
 /// The directory of what this program keeps, below the user's home.
 const STATE: &str = ".local/state/forge-hooks";
@@ -25,6 +26,12 @@ const BEGINNING: &str = "root";
 
 /// Stands before the root of a session that began in no project.
 const NO_PROJECT: &str = "no project: ";
+
+/// The directory of how sessions began, by the processes that began them.
+const BY_PROCESS: &str = "processes";
+
+/// The processes above this one that are noted when a session begins: the agent, and shells below it.
+const MOST_ABOVE: usize = 4;
 
 /// The beginning of the names of files with a count, whose length it is.
 const STOPS: &str = "stops-";
@@ -89,6 +96,24 @@ impl Beginning {
     }
 }
 
+/// # Errors
+/// If something is there that cannot be read.
+fn read(path: &Path) -> Result<Option<Beginning>, String> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(Beginning::read(&text))),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(not_kept(path, &error)),
+    }
+}
+
+/// Returns names for the processes above this one, the nearest first. None where the system does not tell.
+fn above() -> Vec<String> {
+    let lineage = lineage().unwrap_or_default().into_iter().skip(1);
+    lineage
+        .map(|Lived { id, start }| format!("{id}-{start}"))
+        .collect()
+}
+
 fn not_kept(path: &Path, error: &io::Error) -> String {
     format!(
         "cannot keep how the session began in `{}`: {error}",
@@ -118,12 +143,7 @@ impl Session {
     /// # Errors
     /// If it cannot be read.
     pub(super) fn beginning(&self) -> Result<Option<Beginning>, String> {
-        let path = self.directory.join(BEGINNING);
-        match fs::read_to_string(&path) {
-            Ok(text) => Ok(Some(Beginning::read(&text))),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(not_kept(&path, &error)),
-        }
+        read(&self.directory.join(BEGINNING))
     }
 
     /// Keeps how the session began. Later changes of the directories above the root do not change it.
@@ -134,6 +154,36 @@ impl Session {
         let text = beginning.text()?;
         let kept = self.keep(BEGINNING, &text);
         kept.map_err(|error| not_kept(&self.directory.join(BEGINNING), &error))
+    }
+
+    /// Notes that the processes above this one have begun the session: a subagent may have a session of its own.
+    pub(super) fn note_processes(home: &Path, beginning: &Beginning) {
+        let directory = state(home).join(BY_PROCESS);
+        let Ok(text) = beginning.text() else { return };
+        if files::create_private(&directory).is_err() {
+            return;
+        }
+        let _ = files::remove_old(&directory, LONGEST, MOST_OLD);
+        for process in above().into_iter().take(MOST_ABOVE) {
+            let _ = files::replace(&directory.join(process), &text, NewFile::Private);
+        }
+    }
+
+    /// Returns how the session began that the nearest process above this one has begun; none if there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(super) fn beginning_above(home: &Path) -> Result<Option<Beginning>, String> {
+        let directory = state(home).join(BY_PROCESS);
+        if !directory.is_dir() {
+            return Ok(None);
+        }
+        for process in above() {
+            if let Some(beginning) = read(&directory.join(process))? {
+                return Ok(Some(beginning));
+            }
+        }
+        Ok(None)
     }
 
     /// Keeps the settings as they are when the session begins, with this event or with an earlier one.

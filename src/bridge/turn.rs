@@ -1,7 +1,7 @@
 //! Handles one event of an agent, and its effects on the session.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,6 +26,13 @@ use crate::hooks::Hooks;
 use crate::json;
 use crate::printable::printable;
 use crate::trace::{Trace, TraceError, with_cause};
+
+/// Members that only events of Cursor have.
+const OF_CURSOR: [&str; 2] = ["cursor_version", "workspace_roots"];
+
+/// The remedy if Cursor runs the command. <https://cursor.com/docs/reference/third-party-hooks>
+const BY_CURSOR: &str = "the event is one of Cursor, which also runs the hooks in the settings of Claude Code, and for which this \
+    command is not: switch off `Include third-party Plugins, Skills, and other configs` in Cursor's settings";
 
 /// The event of an agent that asks before it applies a change of its settings.
 const SETTINGS_CHANGED: &str = "session:config_changed";
@@ -74,37 +81,39 @@ impl<'a> Turn<'a> {
         let fields = with_named_patch(agent, fields);
         check(&fields, registered.event)?;
         let text = |key: &str| fields.get(key).and_then(Value::as_str);
-        let cwd = text("cwd").map(PathBuf::from);
-        let cwd = cwd.filter(|cwd| cwd.is_absolute());
-        let cwd = cwd.ok_or("`cwd` of the event is not an absolute path")?;
+        let cwd = text("cwd").map(PathBuf::from).unwrap_or_default();
         let session = text("session_id").map(|id| Session::new(&registered.home, agent, id));
         let output = fields.get(agent.key("tool_result")).cloned();
         let output = output.unwrap_or_default();
         let event = agent.event(Value::Object(fields));
-        let begun = session
-            .as_ref()
-            .map(Session::beginning)
-            .transpose()?
-            .flatten();
+        let event = event.map_err(|error| error.to_string())?;
+        let own = session.as_ref().map(Session::beginning).transpose()?;
+        let is_first = own == Some(None);
+        let mut begun = own.flatten();
+        if is_first && !starts_agent(&event) {
+            begun = Session::beginning_above(&registered.home)?;
+        }
         let root = registered.root(begun.as_ref())?;
         let trace = registered.trace(&root);
         let recording = trace.as_ref().and_then(|trace| trace.as_ref().ok());
         let hooks = registered.hooks(&root, recording, deadline.grace);
-        let event = event.map_err(|error| error.to_string())?;
         let now = Beginning {
             files: files_of(&hooks),
             root,
         };
-        let gone = match (&session, begun) {
-            (Some(session), begun) if begun.is_none() || starts_agent(&event) => {
-                session.begin(&now)?;
-                None
-            }
-            (_, begun) => {
-                let files = begun.into_iter().flat_map(|begun| begun.files);
-                files.into_iter().find(|file| !now.files.contains(file))
-            }
-        };
+        if let Some(session) = session
+            .as_ref()
+            .filter(|_| is_first || starts_agent(&event))
+        {
+            session.begin(begun.as_ref().filter(|_| is_first).unwrap_or(&now))?;
+        }
+        let mut gone = None;
+        if starts_agent(&event) {
+            Session::note_processes(&registered.home, &now);
+        } else {
+            let files = begun.into_iter().flat_map(|begun| begun.files);
+            gone = files.into_iter().find(|file| !now.files.contains(file));
+        }
         Ok(Self {
             event,
             hooks,
@@ -199,6 +208,7 @@ impl<'a> Turn<'a> {
             is_tool: self.event.tool_name.is_some(),
             background: Vec::new(),
             has_hooks: false,
+            unanswered: Vec::new(),
             decision: CallDecision::default(),
         };
         dispatch.call(&self.hooks, self.call());
@@ -376,6 +386,17 @@ pub(super) fn with_named_patch(
 
 /// Checks that an event has the fields that are needed to understand it.
 fn check(fields: &Map<String, Value>, event: &Event) -> Result<(), String> {
+    let is_cursors = OF_CURSOR.iter().any(|key| fields.contains_key(*key));
+    check_form(fields, event).map_err(|why| {
+        if is_cursors {
+            format!("{why}; {BY_CURSOR}")
+        } else {
+            why
+        }
+    })
+}
+
+fn check_form(fields: &Map<String, Value>, event: &Event) -> Result<(), String> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str);
     let name = text("hook_event_name").unwrap_or_default();
     if name != event.name {
@@ -384,6 +405,10 @@ fn check(fields: &Map<String, Value>, event: &Event) -> Result<(), String> {
             printable(name),
             event.name
         ));
+    }
+    let has_directory = text("cwd").is_some_and(|cwd| Path::new(cwd).is_absolute());
+    if !has_directory {
+        return Err("`cwd` of the event is not an absolute path".to_owned());
     }
     let has_call =
         text("tool_name").is_some() && fields.get("tool_input").is_some_and(Value::is_object);

@@ -260,10 +260,9 @@ impl Checkup {
             return self.find(problem, install);
         }
         let handlers = registration.handlers(self.agent).unwrap_or_default();
-        let is_there = |event: &str, handler: &str| {
-            let handler: Option<Value> = json::read(handler).ok();
+        let is_there = |event: &str, handler: &Value| {
             let mut own = self.own.iter();
-            own.any(|(known, value)| known == event && Some(value) == handler.as_ref())
+            own.any(|(known, value)| known == event && value == handler)
         };
         let different = handlers
             .iter()

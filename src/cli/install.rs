@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::bridge::{self, Approvals, Mistake, Registration, Runs, User};
 use crate::cli::args::{Install, Recording, Uninstall};
 use crate::cli::confirm::is_confirmed;
@@ -146,7 +148,7 @@ fn registered(
 
 fn show_by_hand(
     agent: &Agent,
-    handlers: &[(&'static str, String)],
+    handlers: &[(&'static str, Value)],
     terminal: &mut Terminal<'_>,
 ) -> Result<(), CommandError> {
     writeln!(terminal, "{}, to add to `hooks` by hand:", agent.title())?;

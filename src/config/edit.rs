@@ -41,7 +41,7 @@ pub(super) fn edited(text: Option<&str>, slots: &[Slot<'_>]) -> Option<String> {
     keep(&list, &entries, &kept);
     for (place, slot) in slots.iter().enumerate() {
         if let (None, Some(entry)) = (slot.index, &slot.new) {
-            list.insert(place, input(entry));
+            list.insert(place, json_input(entry));
         }
     }
     Some(text[..body.skipped].to_owned() + &root.to_string())
@@ -79,17 +79,18 @@ fn change(entry: &CstObject, old: &Value, new: &Value) {
     }
     for (key, value) in in_order(new).filter(|(key, value)| old.get(*key) != Some(*value)) {
         match entry.get(key) {
-            Some(property) => property.set_value(input(value)),
-            None => drop(entry.append(key, input(value))),
+            Some(property) => property.set_value(json_input(value)),
+            None => drop(entry.append(key, json_input(value))),
         }
     }
 }
 
-fn input(value: &Value) -> CstInputValue {
+/// Returns a value as the tree takes it.
+pub(crate) fn json_input(value: &Value) -> CstInputValue {
     match value {
-        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(json_input).collect()),
         Value::Object(object) => {
-            let members = in_order(object).map(|(key, value)| (key.to_owned(), input(value)));
+            let members = in_order(object).map(|(key, value)| (key.to_owned(), json_input(value)));
             CstInputValue::Object(members.collect())
         }
         // The tree writes the text of a number unchanged.

@@ -57,6 +57,8 @@ pub(crate) use content::{Owner, Switches};
 pub(crate) use deciding::directories_of;
 pub(crate) use deciding::{AlsoDeciding, Deciders};
 #[cfg(feature = "cli")]
+pub(crate) use edit::json_input;
+#[cfg(feature = "cli")]
 pub(crate) use file::read_for_saving;
 pub(crate) use installed::Installed;
 #[cfg(feature = "cli")]

@@ -161,33 +161,30 @@ impl Registration {
         events.map(|event| self.command(agent, event)).collect()
     }
 
-    /// Returns the handlers of an agent: each event with its JSON.
+    /// Returns the handlers of an agent: each event with its value.
     ///
     /// # Errors
     /// If a path is not UTF-8: JSON cannot contain it.
-    pub(crate) fn handlers(&self, agent: &Agent) -> Result<Vec<(&'static str, String)>, String> {
+    pub(crate) fn handlers(&self, agent: &Agent) -> Result<Vec<(&'static str, Value)>, String> {
         let events = agent.events().iter().filter(|event| event.is_registered());
         events
             .map(|event| Ok((event.name, self.handler(agent, event)?)))
             .collect()
     }
 
-    fn handler(&self, agent: &Agent, event: &Event) -> Result<String, String> {
+    fn handler(&self, agent: &Agent, event: &Event) -> Result<Value, String> {
         let timeout = agent.registered_timeout(event);
         let number = if agent.milliseconds {
-            timeout.as_millis().to_string()
+            timeout.as_millis() as u64
         } else {
-            timeout.as_secs().to_string()
+            timeout.as_secs()
         };
-        let command = Value::from(self.command(agent, event)?);
-        let name = if agent.names_handlers {
-            r#""name": "forge-hooks", "#
-        } else {
-            ""
-        };
-        Ok(format!(
-            r#"{{{name}"type": "command", "timeout": {number}, "command": {command}}}"#
-        ))
+        let mut handler =
+            json!({"type": "command", "timeout": number, "command": self.command(agent, event)?});
+        if agent.names_handlers {
+            handler["name"] = PROGRAM.into();
+        }
+        Ok(handler)
     }
 
     /// Returns the command. It means the same in each shell in which an agent may run it: a shell of the user, such as fish, is

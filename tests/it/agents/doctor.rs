@@ -121,7 +121,12 @@ fn a_registration_that_does_not_work_has_a_fix() {
         (
             "a matcher keeps this program",
             "correct the file",
-            &|text| text.replace("[ {\"hooks\"", "[ {\"matcher\": \"Bash\", \"hooks\""),
+            &|text| {
+                text.replace(
+                    "        \"hooks\": [",
+                    "        \"matcher\": \"Bash\", \"hooks\": [",
+                )
+            },
         ),
         ("which is not there", install, &|text| {
             with(text, "/no/such/forge-hooks")

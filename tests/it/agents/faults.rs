@@ -125,6 +125,18 @@ fn an_input_that_is_not_understood_blocks() {
     }
 }
 
+/// Cursor runs the hooks in the settings of Claude Code too.
+#[test]
+fn an_event_of_cursor_is_called_so() {
+    let user = User::new();
+    let event = json!({"hook_event_name": "preToolUse", "cursor_version": "3.1.0", "workspace_roots": ["/x"], "tool_name": "Shell",
+        "tool_input": {"command": "ls"}});
+    let answer = user.feed(user.registered("claude", "PreToolUse"), &event.to_string());
+    let reason = reason("PreToolUse", &answer);
+    assert!(reason.contains("the event is one of Cursor"), "{reason}");
+    assert!(reason.contains("Include third-party"), "{reason}");
+}
+
 #[test]
 fn a_command_line_that_is_not_understood_blocks() {
     let user = User::new();

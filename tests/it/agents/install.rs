@@ -380,7 +380,7 @@ fn files_that_cannot_be_edited_are_not_touched() {
         assert!(
             installed
                 .out
-                .contains("\n  \"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", "),
+                .contains("\n  \"PreToolUse\": [{\"hooks\": [{"),
             "{installed:?}"
         );
         let removed = user.run(&["uninstall", "claude", "copilot", "--yes"]);

@@ -206,6 +206,24 @@ fn the_projects_of_a_session_stay_what_they_were() {
     assert!(in_src().contains("hooks.json"), "{}", in_src());
 }
 
+/// Copilot CLI's subagents have sessions of their own, which begin without `SessionStart`.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_subagent_with_its_own_session_has_the_root_of_its_agent() {
+    let user = User::new();
+    project(&user, "project", "first");
+    user.write("project/.git/HEAD", "");
+    fs::create_dir_all(user.path("project/src")).unwrap();
+    let mut start = user.registered("copilot", "SessionStart");
+    start.current_dir(user.path("project/src"));
+    let fields = json!({"hook_event_name": "SessionStart", "session_id": "main", "source": "new", "cwd": user.path("project/src")});
+    user.feed(start, &fields.to_string());
+    user.write("project/src/.git/HEAD", "");
+    user.write("project/src/.forge-hooks/hooks.json", "{\"hooks\": []}");
+    let of_subagent = calls_rm(&user, "copilot", "project/src", None, "project/src");
+    assert!(of_subagent.contains("`first`"), "{of_subagent}");
+}
+
 #[test]
 fn a_root_that_is_moved_blocks() {
     let user = User::new();
