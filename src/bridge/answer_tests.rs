@@ -292,6 +292,7 @@ fn read_by(
     match agent {
         _ if agent == COPILOT => read_by_copilot(event, answer),
         _ if agent == QWEN => read_by_qwen(event, answer),
+        _ if agent == GEMINI => read_by_gemini(event, answer, context),
         _ => read_by_others(agent, event, answer, context),
     }
 }
@@ -307,6 +308,67 @@ fn read_by_others(
     assert_eq!(read.invalid, None, "{context}");
     assert!(answer.code == 0 || read.replaces_exit_code, "{context}");
     read.output.unwrap_or_default()
+}
+
+/// Reads an answer as Gemini CLI does: JSON, also in a string, from standard error if standard output is blank. Other text is
+/// a message, or with exit code 2 a block.
+fn read_by_gemini(event: &Event, answer: &Answer, context: &str) -> HookOutput {
+    let said = nonblank(&answer.stdout).or(nonblank(&answer.stderr));
+    let Some(said) = said else {
+        assert_eq!(answer.code, 0, "{context}");
+        return HookOutput::default();
+    };
+    let keys = match serde_json::from_str::<Value>(said) {
+        Ok(Value::String(text)) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        keys => keys.unwrap_or(Value::String(said.to_owned())),
+    };
+    if !keys.is_object() {
+        let is_block = answer.code == 2 && event.effect == Effect::Blocks;
+        assert!(
+            answer.code == 0 || event.effect != Effect::Nothing,
+            "{context}"
+        );
+        return HookOutput {
+            decision: is_block.then_some(Decision::Block),
+            reason: is_block.then(|| said.to_owned()),
+            feedback: (answer.code == 2 && !is_block).then(|| said.to_owned()),
+            system_message: (answer.code == 0).then(|| said.to_owned()),
+            ..HookOutput::default()
+        };
+    }
+    let text = |pointer: &str| {
+        let text = keys.pointer(pointer)?.as_str()?;
+        nonblank(text).map(str::to_owned)
+    };
+    let decision = text("/decision").filter(|_| event.effect != Effect::Nothing);
+    let decision = decision.map(|decision| match &*decision {
+        "deny" | "block" => Decision::Block,
+        "ask" => Decision::Ask,
+        "allow" | "approve" => Decision::Allow,
+        other => panic!("{other}: {context}"),
+    });
+    let blocks = decision == Some(Decision::Block);
+    let is_too_late = blocks && event.effect == Effect::FeedsBack;
+    let reason = text("/reason").filter(|_| decision.is_some());
+    let name = text("/hookSpecificOutput/hookEventName");
+    assert!(
+        keys.get("hookSpecificOutput").is_none() || name.as_deref() == Some(event.name),
+        "{context}"
+    );
+    HookOutput {
+        decision: decision.filter(|_| !is_too_late),
+        feedback: reason.clone().filter(|_| is_too_late),
+        updated_output: reason.clone().filter(|_| is_too_late).map(Value::from),
+        reason: reason.filter(|_| !is_too_late),
+        system_message: text("/systemMessage"),
+        additional_context: text("/hookSpecificOutput/additionalContext"),
+        updated_input: keys["hookSpecificOutput"]["tool_input"]
+            .as_object()
+            .cloned(),
+        stops_turn: keys["continue"] == false && event.effect != Effect::Nothing,
+        stop_reason: text("/stopReason").or(text("/reason").filter(|_| keys["continue"] == false)),
+        ..HookOutput::default()
+    }
 }
 
 /// Reads an answer as Copilot CLI 1.0.102 has been seen to.

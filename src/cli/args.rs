@@ -8,7 +8,7 @@ use std::mem;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
@@ -72,7 +72,22 @@ pub(crate) fn vocabulary(matches: &clap::ArgMatches) -> Option<&PathBuf> {
 
 /// One of the agents whose hooks this program runs, by its name.
 fn agent() -> impl TypedValueParser<Value = &'static Agent> {
-    one_of(&compat::AGENTS)
+    let named = |name: String| {
+        let mut agents = compat::BRIDGED.into_iter();
+        let agent = agents.find(|agent| agent.name() == name);
+        match agent.ok_or("unknown agent")? {
+            agent if compat::AGENTS.contains(&agent) => Ok(agent),
+            agent => Err(format!(
+                "hosts do not run hooks of {}: write them into hooks.json, which runs under it after `install {name}`",
+                agent.title()
+            )),
+        }
+    };
+    let names = compat::BRIDGED.map(|agent| {
+        let is_run = compat::AGENTS.contains(&agent);
+        PossibleValue::new(agent.name()).hide(!is_run)
+    });
+    PossibleValuesParser::new(names).try_map(named)
 }
 
 /// One of the agents under which this program runs hooks, by its name.

@@ -191,7 +191,7 @@ pub(crate) fn list_of_events(context: &Context<'_>) -> String {
 /// Returns the event that has this name in another agent, and that agent.
 pub(crate) fn of_other_agent(name: &str) -> Option<(&'static Agent, EventType)> {
     let input = json!({"hook_event_name": name});
-    compat::AGENTS.into_iter().find_map(|agent| {
+    compat::BRIDGED.into_iter().find_map(|agent| {
         let event = agent.event(input.clone()).ok()?;
         Some((agent, event.event_type))
     })

@@ -36,8 +36,6 @@ pub struct Agent {
     /// A file that may have a table `hooks` in TOML, which is not read. It is below the home directory, and below the
     /// project's root.
     pub(crate) toml: Option<&'static str>,
-    /// A directory below both, with extensions, which have the layout of plugins.
-    pub(crate) extensions: Option<&'static str>,
     /// Files and directories below both: other hooks, and commands that the agent runs without an event.
     pub(super) also_decides: Words,
     /// Directories with skills, commands or subagents, whose front matter may register hooks.
@@ -83,14 +81,17 @@ pub struct Agent {
         expect(dead_code, reason = "only the program reads patches")
     )]
     pub(crate) bare_patches: bool,
-    /// A key next to `hooks`, with dots between its parts, and the value with which it switches all hooks off.
+    /// A key next to `hooks`, with dots between its parts, and the value with which it switches all hooks off. Without dots, if
+    /// hosts run the agent's hooks.
     pub(crate) all_off: Option<(&'static str, bool)>,
     /// A key in the same form, for a list of the names of hooks that are switched off.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "only the program asks")
+    )]
     pub(crate) disabled: Option<&'static str>,
     /// A key next to `hooks` with variables that the agent sets for its hooks, but this crate does not.
     pub(crate) environment: Option<&'static str>,
-    /// The keys within `hooks` that are settings, not events.
-    pub(crate) not_events: Words,
 
     // The handlers in a file.
     /// The keys of a handler that the agent reads, in addition to `type` and `command`.
@@ -106,14 +107,18 @@ pub struct Agent {
     )]
     pub(crate) names_handlers: bool,
     /// True if timeouts are in milliseconds, not in seconds.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "only the program registers hooks")
+    )]
     pub(crate) milliseconds: bool,
     /// The timeout of a hook without its own, in seconds, unless its event has another one.
     pub(super) seconds: u64,
     /// The most tokens of a hook's context that the model gets at once, unless its handler says otherwise.
     pub(super) context_limit: Option<usize>,
     /// The characters of a matcher, besides letters and digits, that make it a list of exact names and not a regular
-    /// expression. None: a matcher of tools is an expression; any other matcher is one exact name.
-    pub(super) list_of_names: Option<&'static str>,
+    /// expression.
+    pub(super) list_of_names: &'static str,
 
     // These fields are about the input of a hook.
     pub(super) events: &'static [Event],
@@ -203,8 +208,6 @@ impl Tool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum UsualShell {
     Bash,
-    /// `bash`, and on Windows the system's own shell.
-    BashOnUnix,
     /// The user's own shell, as a login shell. On Windows, the system's own shell.
     Login,
 }
@@ -212,9 +215,6 @@ pub(super) enum UsualShell {
 /// The rules by which an agent reads JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parsing {
-    /// The agent reads JSON on every exit code, also from standard error, and also within a string. A value of a wrong type is missing. Plain
-    /// text is a message, or with exit code 2 or more a denial.
-    Tolerant,
     /// The agent reads JSON on every exit code. A value of a wrong type makes the answer unusable.
     Typed,
     /// The agent reads JSON on exit code 0, and broken JSON is unusable too. Exit code 2 needs a reason.
@@ -405,9 +405,6 @@ pub(crate) enum Variable {
     Plugin,
     /// A directory for the plugin's persistent data, below this one in the user's home.
     PluginData(&'static str),
-    /// The directory in which the hook runs.
-    Cwd,
-    Session,
     /// The level of the host's field `effort`.
     Effort,
     /// The file in which a hook sets the variables of a session.
@@ -487,7 +484,7 @@ impl Agent {
 
     /// Returns the directories whose whole content determines which hooks run.
     pub(crate) fn deciding_directories(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.also_decides.iter().copied().chain(self.extensions)
+        self.also_decides.iter().copied()
     }
 
     /// Returns the variable that names the file in which a hook sets variables for the commands of its session, such as
@@ -577,11 +574,8 @@ impl Agent {
 
     /// Returns whether a matcher of tools is a list of exact names, not a regular expression.
     pub(crate) fn is_list_of_names(&self, matcher: &str) -> bool {
-        let is_of_name = |marks: &str| {
-            let mut characters = matcher.chars();
-            characters.all(|c| c.is_ascii_alphanumeric() || marks.contains(c))
-        };
-        self.list_of_names.is_some_and(is_of_name)
+        let mut characters = matcher.chars();
+        characters.all(|c| c.is_ascii_alphanumeric() || self.list_of_names.contains(c))
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::agent::Effect::{Blocks, FeedsBack};
-use super::agent::Fires::{Never, OfHost, UnderAgent};
+use super::agent::Fires::{OfHost, UnderAgent};
 use super::agent::Given::{Flag, Word};
 use super::agent::Text::{Context, Invalid};
 use super::agent::Unset::{False, List, Null, Object, Text};
@@ -26,7 +26,6 @@ pub(super) const ACTIVE: Field = ("stop_hook_active", False);
 pub(super) const LAST: Field = text("last_assistant_message");
 
 pub(super) const FILE_PATH: Pairs = &[("file_path", "path")];
-const DIR_PATH: Pairs = &[("dir_path", "path")];
 
 /// A field that is an empty text unless the host sets it.
 pub(crate) const fn text(key: &'static str) -> Field {
@@ -56,16 +55,13 @@ const CODEX_CALL: Specific = Specific {
 const CLAUDE_RESULT: Specific = Specific { output: &["updatedToolOutput", "updatedMCPToolOutput"], ..SPECIFIC };
 
 #[rustfmt::skip]
-const GEMINI_CALL: Specific = Specific { input: Some("tool_input"), ..SPECIFIC };
-
-#[rustfmt::skip]
 pub(super) const REQUEST: Specific = Specific {
     within: Some("decision"), decision: Some(("behavior", &["allow", "deny"])),
     reason: Some("message"), input: Some("updatedInput"), ..SPECIFIC
 };
 
 /// The agents whose hooks hosts run.
-pub const AGENTS: [&Agent; 3] = [CLAUDE, CODEX, GEMINI];
+pub const AGENTS: [&Agent; 2] = [CLAUDE, CODEX];
 
 /// The tool that applies a patch, which may be for several files.
 pub(crate) const APPLY_PATCH: &str = "apply_patch";
@@ -77,7 +73,6 @@ pub const CLAUDE: &Agent = &Agent {
     title: "Claude Code",
     files: &[".claude/settings.json", ".claude/settings.local.json"],
     toml: None,
-    extensions: None,
     also_decides: &[".claude.json", ".claude/plugins", ".mcp.json"],
     may_decide: &[".claude/agents", ".claude/commands", ".claude/skills"],
     decides_at_home: &[],
@@ -91,7 +86,6 @@ pub const CLAUDE: &Agent = &Agent {
     all_off: Some(("disableAllHooks", true)),
     disabled: None,
     environment: Some("env"),
-    not_events: &[],
     keys: &["args", "shell", "if", "timeout", "async", "asyncRewake", "onFailure", "statusMessage"],
     keys_not_applied: &["asyncRewake", "once", "rewakeMessage", "rewakeSummary"],
     other_types: &["prompt", "agent", "http", "mcp_tool"],
@@ -99,7 +93,7 @@ pub const CLAUDE: &Agent = &Agent {
     milliseconds: false,
     seconds: 600,
     context_limit: None,
-    list_of_names: Some("_- ,|"),
+    list_of_names: "_- ,|",
     events: CLAUDE_EVENTS,
     fields: &[text("session_id"), text("transcript_path"), ("permission_mode", Text("default"))],
     renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_response"), ("content", "prompt")],
@@ -268,7 +262,6 @@ pub const CODEX: &Agent = &Agent {
     title: "Codex",
     files: &[".codex/hooks.json"],
     toml: Some(".codex/config.toml"),
-    extensions: None,
     // A role has settings of its own.
     also_decides: &[".codex/agents"],
     may_decide: &[".codex/skills"],
@@ -290,7 +283,6 @@ pub const CODEX: &Agent = &Agent {
     all_off: None,
     disabled: None,
     environment: None,
-    not_events: &[],
     keys: &[
         "timeout", "timeoutSec", "additionalContextLimit", "async", "commandWindows", "command_windows", "onFailure", "statusMessage",
     ],
@@ -300,7 +292,7 @@ pub const CODEX: &Agent = &Agent {
     milliseconds: false,
     seconds: 600,
     context_limit: Some(2_500),
-    list_of_names: Some("_|"),
+    list_of_names: "_|",
     events: CODEX_EVENTS,
     fields: &[text("session_id"), ("transcript_path", Null), ("permission_mode", Text("default")), text("model")],
     renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_response"), ("content", "prompt")],
@@ -402,99 +394,6 @@ const CODEX_EVENTS: &[Event] = &[
     Event { name: "PostCompact", subject: Some("trigger"), fields: &[TURN, TRIGGER], ..EVENT },
 ];
 
-/// Gemini CLI. <https://geminicli.com/docs/hooks/reference> It treats plain text as an answer.
-#[rustfmt::skip]
-pub const GEMINI: &Agent = &Agent {
-    name: "gemini",
-    title: "Gemini CLI",
-    files: &[".gemini/settings.json"],
-    toml: None,
-    extensions: Some(".gemini/extensions"),
-    also_decides: &[".gemini/.env", ".gemini/policies"],
-    may_decide: &[".gemini/agents", ".gemini/skills"],
-    decides_at_home: &[],
-    manifest: "gemini-extension.json",
-    moved_by: ("GEMINI_CLI_HOME", ""),
-    set_for_tools: "GEMINI_CLI",
-    approval: None,
-    reads_plain_json: false,
-    version: None,
-    bare_patches: false,
-    all_off: Some(("hooksConfig.enabled", false)),
-    disabled: Some("hooksConfig.disabled"),
-    environment: None,
-    not_events: &["enabled", "disabled", "notifications"],
-    keys: &["name", "description", "env", "timeout", "onFailure", "statusMessage"],
-    keys_not_applied: &["sequential"],
-    other_types: &["plugin", "runtime"],
-    names_handlers: true,
-    milliseconds: true,
-    seconds: 60,
-    context_limit: None,
-    list_of_names: None,
-    events: GEMINI_EVENTS,
-    fields: &[text("session_id"), text("transcript_path"), text("timestamp")],
-    renamed: &[
-        ("last_assistant_message", "prompt_response"), ("tool_args", "tool_input"), ("tool_result", "tool_response"),
-        ("content", "prompt"),
-    ],
-    response: |_, value| {
-        let wrapped = || json!({"llmContent": value, "returnDisplay": value});
-        (!value.is_object()).then(wrapped)
-    },
-    text_of_response: "llmContent",
-    tools: &[
-        tool("run_shell_command", &["bash", "shell"]).needing(&["command"]),
-        tool("read_file", &["read"]).with_arguments(FILE_PATH).needing(&["file_path"]),
-        tool("write_file", &["write"]).with_arguments(FILE_PATH).needing(&["file_path", "content"]),
-        tool("replace", &["edit", "multi_edit"]).with_arguments(FILE_PATH).needing(&["file_path", "new_string"]),
-        tool("grep_search", &["grep"]).with_arguments(DIR_PATH),
-        tool("search_file_content", &["grep"]).with_arguments(DIR_PATH),
-        tool("list_directory", &["ls", "list"]).with_arguments(DIR_PATH), tool("glob", &["glob"]).with_arguments(DIR_PATH),
-        tool("web_fetch", &["web_fetch"]), tool("google_web_search", &["web_search"]), tool("task", &["task", "agent"]),
-        tool("invoke_agent", &["task"]),
-    ],
-    corrects_paths: true,
-    joins_servers: false,
-    also_called: &[("grep_search", "search_file_content")],
-    variables: &[
-        ("GEMINI_PROJECT_DIR", Variable::Project),
-        ("CLAUDE_PROJECT_DIR", Variable::Project),
-        ("workspacePath", Variable::Project),
-        ("extensionPath", Variable::Plugin),
-        ("GEMINI_CWD", Variable::Cwd),
-        ("GEMINI_SESSION_ID", Variable::Session),
-    ],
-    shell: UsualShell::BashOnUnix,
-    runs_once: true,
-    parsing: Parsing::Tolerant,
-    stop_denies: false,
-    decisions: &["allow", "approve", "ask", "deny", "block"],
-    not_applied: &["clearContext", "llm_request", "llm_response", "tailToolCallRequest", "toolConfig"],
-    known: &[],
-    refused: &[],
-};
-
-#[rustfmt::skip]
-const GEMINI_EVENTS: &[Event] = &[
-    Event { name: "BeforeTool", subject: TOOL, effect: Blocks, specific: GEMINI_CALL, fields: &[INPUT], ..EVENT },
-    Event { name: "AfterTool", subject: TOOL, effect: FeedsBack, fields: &[INPUT, ("tool_response", Object)], ..EVENT },
-    Event { name: "BeforeAgent", effect: Blocks, fields: &[text("prompt")], ..EVENT },
-    Event { name: "AfterAgent", effect: Blocks, fields: &[text("prompt"), text("prompt_response"), ACTIVE], ..EVENT },
-    // The events are not registered: each request would send the whole conversation, and each piece of an answer would send
-    // it once more.
-    Event { name: "BeforeModel", registered: false, effect: Blocks, fields: &[("llm_request", Object)], ..EVENT },
-    Event { name: "AfterModel", registered: false, effect: Blocks, fields: &[("llm_request", Object), ("llm_response", Object)], ..EVENT },
-    Event { name: "SessionStart", subject: Some("source"), fields: &[("source", Text("startup"))], ..EVENT },
-    Event { name: "SessionEnd", subject: Some("reason"), fields: &[("reason", Text("other"))], ..EVENT },
-    Event { name: "PreCompress", subject: Some("trigger"), fields: &[TRIGGER], ..EVENT },
-    Event {
-        name: "Notification", subject: Some("notification_type"),
-        fields: &[("notification_type", Text("ToolPermission")), text("message"), ("details", Object)], ..EVENT
-    },
-    Event { name: "BeforeToolSelection", fires: Never, ..EVENT },
-];
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -508,7 +407,7 @@ mod tests {
                 let is_known = |ours| EventType::of_name(ours).is_ok();
                 assert_eq!(
                     event.ours().is_some_and(is_known),
-                    event.fires != Never,
+                    event.fires != super::super::agent::Fires::Never,
                     "{event:?}"
                 );
                 assert!(!names[index + 1..].contains(&event.name), "{event:?}");
@@ -542,8 +441,7 @@ mod tests {
             (CLAUDE, "bash", "Bash"),
             (CLAUDE, "Bash", "Bash"),
             (CODEX, "edit", "apply_patch"),
-            (GEMINI, "bash", "run_shell_command"),
-            (GEMINI, "mcp__x__y", "mcp__x__y"),
+            (CODEX, "mcp__x__y", "mcp__x__y"),
         ] {
             assert_eq!(agent.tool_name(ours), expected);
         }

@@ -130,7 +130,7 @@ fn object_of(tool: &str, value: &Value) -> Option<Value> {
     let text = value.as_str()?;
     match json::read(text) {
         Ok(object) => Some(Value::Object(object)),
-        Err(_) if matches!(tool, "Bash" | "run_shell_command") => Some(json!({"command": text})),
+        Err(_) if tool == "Bash" => Some(json!({"command": text})),
         Err(_) => None,
     }
 }

@@ -1,8 +1,9 @@
 //! The agents under which this program runs hooks. Hosts run the hooks of [`AGENTS`](super::AGENTS).
 
 use super::agent::Agent;
-use super::agents::{CLAUDE, CODEX, GEMINI};
+use super::agents::{CLAUDE, CODEX};
 use super::copilot::COPILOT;
+use super::gemini::GEMINI;
 use super::qwen::QWEN;
 
 pub(crate) const BRIDGED: [&Agent; 5] = [CLAUDE, CODEX, GEMINI, COPILOT, QWEN];

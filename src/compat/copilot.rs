@@ -37,7 +37,6 @@ pub(crate) const COPILOT: &Agent = &Agent {
         ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json",
     ],
     toml: None,
-    extensions: None,
     also_decides: &[
         ".copilot/extensions", ".copilot/hooks", ".copilot/mcp-config.json", ".github/extensions", ".github/hooks",
     ],
@@ -76,12 +75,11 @@ pub(crate) const COPILOT: &Agent = &Agent {
     variables: &[("COPILOT_PROJECT_DIR", Variable::Project), ("CLAUDE_PROJECT_DIR", Variable::Project)],
     // Nothing reads the rest, since hosts do not run its hooks.
     manifest: "",
-    not_events: &[],
     keys: &[],
     keys_not_applied: &[],
     other_types: &[],
     context_limit: None,
-    list_of_names: None,
+    list_of_names: "",
     response: |_, _| None,
     text_of_response: "",
     also_called: &[],

@@ -35,9 +35,6 @@ impl Strictness {
     }
 }
 
-/// The text in standard error in place of missing bytes. No JSON has a line break in a string.
-const LEFT_OUT: &str = " bytes left out ...]\n";
-
 /// Returns whether an interpreter writes this about a missing script: `python3` and `uv` with exit code 2, as Perl, and
 /// Node, Bun, Deno and PHP with 1. A hook may write the same about a module that its own tests miss.
 fn misses_its_script(code: i32, stderr: &str) -> bool {
@@ -86,14 +83,8 @@ pub(super) fn read(
     strictness: Strictness,
     end: &Exit<'_>,
 ) -> Reading {
-    let is_tolerant = agent.parsing == Parsing::Tolerant;
-    let (text, is_cut) = if end.stdout.trim().is_empty() && is_tolerant {
-        (end.stderr, end.stderr.contains(LEFT_OUT))
-    } else {
-        (end.stdout, end.gap.is_some())
-    };
-    let text = text.trim();
-    let is_lost = is_cut && (text.starts_with('{') || is_tolerant && text.starts_with('"'));
+    let text = end.stdout.trim();
+    let is_lost = end.gap.is_some() && text.starts_with('{');
     let mut reader = Reader {
         agent,
         event,
@@ -107,11 +98,9 @@ pub(super) fn read(
     };
     if !text.is_empty() && !is_lost {
         reader.read_output(text);
-        reader.about_output = reader
-            .about_output
-            .or_else(|| about_text(end.stdout.trim()));
+        reader.about_output = reader.about_output.or_else(|| about_text(text));
     }
-    if reader.code == 2 && !is_tolerant {
+    if reader.code == 2 {
         reader.read_exit_code_2();
     }
     if strictness != Strictness::CannotBlock {
@@ -145,12 +134,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn read_output(&mut self, text: &str) {
-        let is_tolerant = self.is(Parsing::Tolerant);
-        let (text, value) = match json::read(text).ok() {
-            Some(Value::String(inner)) if is_tolerant => (&*inner.clone(), json::read(&inner).ok()),
-            value => (text, value),
-        };
-        match value {
+        match json::read(text).ok() {
             Some(Value::Object(_)) if self.is(Parsing::Strict) && self.code != 0 => {}
             Some(Value::Object(object)) => {
                 let widens = |name: &str, value: &Value| self.widens(name, value);
@@ -160,8 +144,6 @@ impl Reader<'_> {
                 }
             }
             None if is_beyond_limits(text) => self.unusable = Some(BEYOND_LIMITS.to_owned()),
-            Some(_) if is_tolerant => {}
-            None if is_tolerant => self.read_message(text.to_owned()),
             _ if self.code == 0 => self.read_text(text),
             _ => {}
         }
@@ -188,7 +170,7 @@ impl Reader<'_> {
         let is_misplaced = object.contains_key("permissionDecision");
         self.about_output = is_misplaced.then(|| MISPLACED.to_owned());
         self.answer.notes = members.not_applied(self.agent.not_applied);
-        self.answer.invalid = fault.into_inner().filter(|_| !self.is(Parsing::Tolerant));
+        self.answer.invalid = fault.into_inner();
         self.answer.replaces_exit_code = self.answer.invalid.is_none();
         if self.answer.invalid.is_some() {
             self.output = HookOutput::default();
@@ -202,18 +184,6 @@ impl Reader<'_> {
             self.answer.invalid = Some("it is not one JSON object".to_owned());
         } else if self.event.text == Text::Context {
             self.output.additional_context = Some(text.to_owned());
-        }
-    }
-
-    /// Reads plain text of an agent that treats it as an answer.
-    fn read_message(&mut self, text: String) {
-        match self.code {
-            0 => self.output.system_message = Some(text),
-            ..2 => self.output.system_message = Some(format!("Warning: {text}")),
-            2.. => {
-                self.decide(Decision::Block, Some(text));
-                self.answer.replaces_exit_code = self.event.effect != Effect::Nothing;
-            }
         }
     }
 
@@ -270,9 +240,6 @@ impl Reader<'_> {
             code if misses_its_script(code, self.stderr) => {
                 "the interpreter did not find the script"
             }
-            2 if self.is(Parsing::Tolerant) && !blocks && !self.answer.replaces_exit_code => {
-                return Some(NEEDS_A_REASON.to_owned());
-            }
             0 | 2 => return None,
             ..0 => "a signal ended it",
             code if !blocks && !self.answer.replaces_exit_code => {
@@ -320,7 +287,7 @@ impl Reader<'_> {
 /// Returns whether a text is an object that other programs can read, although it was not read here.
 fn is_beyond_limits(text: &str) -> bool {
     let skipped = json::read::<IgnoredAny>(text);
-    text.starts_with(['{', '"']) && skipped.is_ok()
+    text.starts_with('{') && skipped.is_ok()
 }
 
 /// Returns a note on an answer among other text, on one line or over several.
@@ -343,17 +310,11 @@ impl Reader<'_> {
         members.flag("suppressOutput");
         let reason = members.nonblank("reason");
         self.output.system_message = members.nonblank("systemMessage");
-        let is_tolerant = self.is(Parsing::Tolerant);
-        if !is_tolerant || effect != Effect::Nothing {
-            self.output.stops_turn = members.flag("continue") == Some(false);
-            let other = reason
-                .clone()
-                .filter(|_| is_tolerant && self.output.stops_turn);
-            self.output.stop_reason = members.nonblank("stopReason").or(other);
-            let decision = members.choice("decision", agent.decisions);
-            if let Some(word) = decision.filter(|_| self.event.specific.within.is_none()) {
-                self.decide(meaning(word), reason.clone());
-            }
+        self.output.stops_turn = members.flag("continue") == Some(false);
+        self.output.stop_reason = members.nonblank("stopReason");
+        let decision = members.choice("decision", agent.decisions);
+        if let Some(word) = decision.filter(|_| self.event.specific.within.is_none()) {
+            self.decide(meaning(word), reason.clone());
         }
         if self.output.stops_turn && self.is(Parsing::Strict) && effect == Effect::FeedsBack {
             self.output.feedback = reason.clone().or(self.output.stop_reason.clone());
@@ -369,7 +330,6 @@ impl Reader<'_> {
 
     /// Adds a decision with its meaning on this event. After a tool, it is too late to block.
     fn decide(&mut self, decision: Decision, reason: Option<String>) {
-        let is_tolerant = self.is(Parsing::Tolerant);
         let is_question = self.event.is_of_tool() && self.event.effect == Effect::Blocks;
         match (decision, self.event.effect) {
             (Decision::Block, Effect::Blocks) => {
@@ -383,7 +343,7 @@ impl Reader<'_> {
                 self.output.feedback = reason;
             }
             (Decision::Block, Effect::Nothing) => {}
-            _ if is_tolerant || is_question => {
+            _ if is_question => {
                 self.output.decision = Some(decision);
                 self.output.reason = reason.filter(|_| decision == Decision::Ask);
             }

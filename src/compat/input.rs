@@ -26,9 +26,6 @@ impl AgentProtocol {
         members.extend(fields.map(|(key, unset)| (*key, Cow::Owned(unset.value()))));
         let mut set = |key, text: &str| members.insert(key, Cow::Owned(text.into()));
         set("cwd", &cwd.to_string_lossy());
-        if value_of(agent.fields, "timestamp").is_some() {
-            set("timestamp", &iso_8601(event.timestamp));
-        }
         let context = event.context();
         let fields = context.iter().flat_map(|context| context.fields());
         members.extend(fields.map(|(key, value)| (key.as_str(), Cow::Borrowed(value))));
@@ -139,24 +136,4 @@ impl Agent {
         }
         Ok(event.with_context(Arc::new(HostContext::from_fields(rest))))
     }
-}
-
-/// Formats a time in UTC, to the millisecond. A year begins in March here, so that a leap day is its last day.
-fn iso_8601(seconds: f64) -> String {
-    // NaN becomes the year 1970.
-    #[allow(clippy::cast_possible_truncation)]
-    let millis = (seconds * 1e3) as i64;
-    let of_day = millis.rem_euclid(86_400_000);
-    // The days are counted from the first of March of the year 0.
-    let days = millis.div_euclid(86_400_000) + 719_468;
-    let of_era = days.rem_euclid(146_097);
-    let of_era_year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * of_era_year + of_era_year / 4 - of_era_year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = of_era_year + days.div_euclid(146_097) * 400 + i64::from(month <= 2);
-    let (hour, minute) = (of_day / 3_600_000, of_day / 60_000 % 60);
-    let (second, milli) = (of_day / 1000 % 60, of_day % 1000);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
 }

@@ -29,7 +29,6 @@ pub(crate) struct Matcher {
 #[derive(Debug)]
 enum Test {
     All,
-    Name,
     Names,
     /// The expression, compiled when it is first needed: it may never be, and compiling takes time.
     Expression {
@@ -43,8 +42,6 @@ impl Matcher {
     pub(crate) fn new(agent: &Agent, event: &Event, text: &str) -> Self {
         let test = if matches!(text.trim(), "" | "*") || event.subject.is_none() {
             Test::All
-        } else if agent.list_of_names.is_none() && !event.is_of_tool() {
-            Test::Name
         } else if agent.is_list_of_names(text) {
             Test::Names
         } else {
@@ -72,7 +69,6 @@ impl Matcher {
     pub(crate) fn names(&self) -> Option<Vec<&str>> {
         match self.test {
             Test::All | Test::Expression { .. } => None,
-            Test::Name => Some(vec![self.text.trim()]),
             Test::Names => Some(self.text.split(['|', ',']).map(str::trim).collect()),
         }
     }
@@ -82,7 +78,6 @@ impl Matcher {
         let mut names = self.text.split(['|', ',']).map(str::trim);
         match &self.test {
             Test::All => true,
-            Test::Name => self.text.trim() == subject,
             Test::Names => names.any(|name| name == subject),
             Test::Expression { compiled, .. } => {
                 let compile = || {

@@ -15,6 +15,7 @@ mod copilot;
 mod ending;
 #[cfg(test)]
 mod ending_tests;
+mod gemini;
 mod input;
 #[cfg(test)]
 mod input_tests;
@@ -43,6 +44,8 @@ pub(crate) use agent::{Effect, Event, Fires, Variable, value_of};
 pub use agents::*;
 pub(crate) use bridged::BRIDGED;
 pub(crate) use copilot::COPILOT;
+#[cfg(feature = "cli")]
+pub(crate) use gemini::GEMINI;
 pub use input::EventError;
 #[cfg(all(test, unix, feature = "cli"))]
 pub(crate) use input_tests::INPUTS;

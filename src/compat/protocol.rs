@@ -173,9 +173,7 @@ impl AgentProtocol {
                 let name = self.origin.plugin.as_ref()?.file_name()?;
                 text(&home::home_dir()?.join(below).join(name))
             }
-            Variable::Cwd => text(launch.working_dir.as_ref()?),
             Variable::EnvFile => text(launch.env_file.as_ref()?.path()),
-            Variable::Session => call.event.session_id.clone().unwrap_or_default(),
             Variable::Effort => {
                 let level = call.event.context()?.field("effort")?.get("level")?;
                 level.as_str()?.to_owned()
@@ -210,13 +208,8 @@ impl AgentProtocol {
     /// Returns whether the agent sets this variable to a value of an event. Windows ignores case.
     fn is_of_event(&self, name: &str) -> bool {
         let mut variables = self.agent().variables.iter();
-        let is_of_event = |variable| {
-            matches!(
-                variable,
-                Variable::Cwd | Variable::Session | Variable::Effort
-            )
-        };
-        variables.any(|(known, value)| is_of_event(*value) && known.eq_ignore_ascii_case(name))
+        variables
+            .any(|(known, value)| *value == Variable::Effort && known.eq_ignore_ascii_case(name))
     }
 
     /// Returns a word of `args` with the variables for directories replaced.
@@ -302,7 +295,7 @@ impl Protocol for AgentProtocol {
             .filter_map(|(name, variable)| {
                 let path = match variable {
                     // A hook that needs an approval runs in the project's root.
-                    Variable::Project | Variable::Cwd => project,
+                    Variable::Project => project,
                     Variable::Plugin => self.origin.plugin.as_ref()?,
                     _ => return None,
                 };

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::agent::Agent;
 use super::protocol::{AgentProtocol, Origin};
-use super::{CLAUDE, CODEX, GEMINI};
+use super::{CLAUDE, CODEX};
 use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::protocol::Protocol;
@@ -79,11 +79,6 @@ fn matchers_are_read_as_each_tool_reads_them() {
     case(CODEX, "PreToolUse", "mcp__my-server", of_server, true);
     case(CLAUDE, "PreToolUse", "mcp__my-server", of_server, false);
     case(CODEX, "SessionStart", "start-?up", "startup", true);
-    let of_server = "mcp_fs_write_file";
-    case(GEMINI, "BeforeTool", "write_file", of_server, true);
-    case(GEMINI, "BeforeTool", "write_file|replace", "edit", true);
-    case(GEMINI, "SessionStart", "start.*", "startup", false);
-    case(GEMINI, "SessionStart", "startup", "startup", true);
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn usual_here(shell: UsualShell, text: &str) -> Result<Option<(OsString, Args)>,
             absolute_path_in("SHELL").map(PathBuf::into_os_string),
             "-lc",
         ),
-        UsualShell::Bash | UsualShell::BashOnUnix => (HAS_BASH.then(|| "bash".into()), "-c"),
+        UsualShell::Bash => (HAS_BASH.then(|| "bash".into()), "-c"),
     };
     let shell = shell.unwrap_or_else(|| "/bin/sh".into());
     Ok(Some(posix(shell, option, text)))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::report::LoadReport;
-use crate::entry::{FailurePolicy, HookCommand};
+use crate::entry::FailurePolicy;
 use crate::events::EventType;
 use crate::hook::{Hook, HookSource, Unusable};
 use crate::json::TextRange;
@@ -93,20 +93,11 @@ pub(crate) struct Switches {
     /// The name of the protocol of these hooks.
     pub(crate) protocol: &'static str,
     pub(crate) all_off: bool,
-    /// The names or commands of hooks.
-    pub(crate) disabled: Vec<String>,
 }
 
 impl Switches {
     fn concern(&self, hook: &Hook) -> bool {
-        let command = match hook.command() {
-            HookCommand::Shell { text, .. } => text,
-            HookCommand::Program(args) => args.first().map_or("", String::as_str),
-            HookCommand::Answer(_) => "",
-        };
-        let is_named = |name: &String| hook.name() == Some(name) || *name == command;
-        hook.protocol_name() == self.protocol
-            && (self.all_off || self.disabled.iter().any(is_named))
+        self.all_off && hook.protocol_name() == self.protocol
     }
 }
 

@@ -278,7 +278,7 @@ impl FromEntry for BTreeMap<String, String> {
 }
 
 /// Returns whether a variable can have this name.
-pub(crate) fn is_variable(name: &str) -> bool {
+pub(super) fn is_variable(name: &str) -> bool {
     !name.is_empty() && !name.contains(['=', '\0'])
 }
 

@@ -37,7 +37,7 @@ pub(crate) use entry::{Unusable, in_order, is_key, keys, nearest_key, place_of};
 pub(crate) use error::{Fault, LIKE_A_KEY};
 pub use error::{HookError, KeyError};
 pub(crate) use expressions::no_expression;
-pub(crate) use keys::{CASES, is_variable};
+pub(crate) use keys::CASES;
 pub(crate) use pieces::{OF_EVENT, Pieces, is_glob};
 pub use source::HookSource;
 pub(crate) use source::{HOOKS_D, directory_of_hooks, is_beside_hooks};

@@ -15,19 +15,11 @@ use crate::printable::shortened;
 use crate::problem::Problem;
 use crate::protocol::Protocol;
 
-/// Checks a timeout: 1000 seconds and more were probably intended as milliseconds, and fewer than 100 milliseconds as seconds.
+/// Checks a timeout: 1000 seconds and more were probably intended as milliseconds.
 pub(crate) fn timeout(node: Node<'_, '_>, number: f64, agent: &Agent) -> Option<Problem> {
-    let (is_other, converted) = if agent.milliseconds {
-        (number < 100.0, number * 1000.0)
-    } else {
-        (number >= 1000.0, number / 1000.0)
-    };
-    let (mut unit, mut other) = ("seconds", "milliseconds");
-    if agent.milliseconds {
-        (unit, other) = (other, unit);
-    }
-    let problem = Problem::warning_at(&node, format!("{number} is in {unit} in {}", agent.title));
-    is_other.then(|| problem.with_help(format!("{number} {other} are {converted}")))
+    let problem = Problem::warning_at(&node, format!("{number} is in seconds in {}", agent.title));
+    let help = || format!("{number} milliseconds are {}", number / 1000.0);
+    (number >= 1000.0).then(|| problem.with_help(help()))
 }
 
 /// Checks a group's matcher.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::script;
 use crate::command::Outline;
-use crate::compat::{AGENTS, Agent, AgentProtocol, Variable, value_of};
+use crate::compat::{Agent, AgentProtocol, BRIDGED, Variable, value_of};
 use crate::events::nearest;
 use crate::hook::{Hook, LIKE_A_KEY};
 use crate::json::{Member, Node};
@@ -40,7 +40,7 @@ pub(super) fn own_name_of(name: &str, agent: &Agent) -> Option<&'static str> {
         return None;
     }
     let of_host = agent.named_here(name);
-    let others = || AGENTS.iter().filter(|other| **other != agent);
+    let others = || BRIDGED.iter().filter(|other| **other != agent);
     let of_other = || {
         let tools = others().filter_map(|other| other.tool(name));
         let mut ours = tools.flat_map(|tool| tool.ours);
@@ -54,12 +54,14 @@ fn is_tool_of(name: &str, agent: &Agent) -> bool {
     agent.tool(name).is_some() || others.any(|(one, other)| *one == name || *other == name)
 }
 
-/// Variables for directories that agents or their plugins have, beside those of the tables.
-const OTHER_VARIABLES: [&str; 4] = [
+/// Variables that agents or their plugins have, beside those of the tables.
+const OTHER_VARIABLES: [&str; 6] = [
     "CODEX_PLUGIN_ROOT",
     "CURSOR_PLUGIN_ROOT",
     "CURSOR_PROJECT_DIR",
+    "GEMINI_CWD",
     "GEMINI_PLUGIN_ROOT",
+    "GEMINI_SESSION_ID",
 ];
 
 /// Checks the variables of a command: one that another agent sets, or that is set in a plugin alone. A command that also
@@ -102,7 +104,7 @@ pub(super) fn variable(
 }
 
 fn variables_of_agents() -> impl Iterator<Item = &'static str> {
-    let of_agents = AGENTS.iter().flat_map(|agent| agent.variables);
+    let of_agents = BRIDGED.iter().flat_map(|agent| agent.variables);
     of_agents.map(|(name, _)| *name).chain(OTHER_VARIABLES)
 }
 
@@ -121,11 +123,11 @@ fn has_name(text: &str, name: &str) -> bool {
 }
 
 /// The beginnings of the names of agents' variables; the user may have set one with another name.
-const OF_AGENTS: [&str; 4] = ["CLAUDE_", "CODEX_", "CURSOR_", "GEMINI_"];
+const OF_BRIDGED: [&str; 4] = ["CLAUDE_", "CODEX_", "CURSOR_", "GEMINI_"];
 
 /// Returns the variable of an agent that a text of a hook of hooks.json expects.
 pub(super) fn of_agent(hook: &Hook, text: &str) -> Option<&'static str> {
-    let is_of_agent = |name: &&str| OF_AGENTS.iter().any(|begin| name.starts_with(begin));
+    let is_of_agent = |name: &&str| OF_BRIDGED.iter().any(|begin| name.starts_with(begin));
     variables_of_agents()
         .filter(is_of_agent)
         .find(|name| is_expected(hook, text, name))
@@ -252,7 +254,7 @@ fn help_for(key: &str, agent: &Agent, of_handler: bool) -> Option<&'static str> 
         "cwd" | "working_dir" | "workingDirectory" => "write `cd DIRECTORY && ...` in the command",
         "env" => "write `NAME=value ./command` in the command",
         "pattern" | "matcher" | "tool" | "tools" => "name the tool in the `matcher` of the group",
-        "timeout_ms" | "timeoutMs" if !agent.milliseconds => "write `timeout`, in seconds",
+        "timeout_ms" | "timeoutMs" => "write `timeout`, in seconds",
         "when" if is_read("if") => "write `if`, as in \"Bash(git *)\"",
         "if" | "when" => "test the arguments in the hook",
         "on_failure" => "write `onFailure`",

@@ -7,15 +7,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::compat::{AGENTS, Agent, AgentProtocol, BRIDGED, CLAUDE, COPILOT, Origin, OtherAgents};
+use crate::compat::{AGENTS, Agent, AgentProtocol, BRIDGED, CLAUDE, Origin, OtherAgents};
 use crate::config::{Content, Form, HookConfig, Owner, Source, SourceFile, reading};
 use crate::files;
 use crate::json::{Node, parse_object, readable};
 use crate::printable::shortened;
 use crate::protocol::Protocol;
-
-/// The most directories of extensions that are read.
-const MOST_EXTENSIONS: usize = 1000;
 
 /// The most files that a manifest may name.
 const MOST_NAMED_FILES: usize = 100;
@@ -57,8 +54,11 @@ impl Source for OtherAgents {
         let above = directory.parent();
         let is_of = |agent: &&Agent| directory.ends_with(directory_of(agent));
         let of_project = AGENTS.into_iter().find(is_of);
-        if of_project.is_none() && is_of_copilot(directory) {
-            return Some(self.origin(COPILOT, None, None));
+        let mut others = BRIDGED.into_iter().filter(|agent| !AGENTS.contains(agent));
+        if of_project.is_none()
+            && let Some(agent) = others.find(|agent| is_of(agent) || has_files_in(agent, directory))
+        {
+            return Some(self.origin(agent, None, None));
         }
         let root =
             above.filter(|root| of_project.is_some() && self.home().as_deref() != Some(root));
@@ -187,38 +187,6 @@ impl Search<'_> {
                 let message = "the table `hooks` is not read here, so its hooks do not run: write them into `hooks.json` beside it";
                 self.report(path, owner, message);
             }
-            self.extensions(directory, agent, root, owner);
-        }
-    }
-
-    /// Adds the extensions of an agent, below the user's home or the project's root.
-    fn extensions(
-        &mut self,
-        directory: &Path,
-        agent: &'static Agent,
-        root: Option<&Path>,
-        owner: Owner,
-    ) {
-        let origin = self.tools.origin(agent, root, None);
-        let extensions = match extensions(directory, agent) {
-            Ok(extensions) => extensions,
-            Err((path, reason)) => {
-                return self.add(path, owner, Content::LeftOut(reason, origin));
-            }
-        };
-        if extensions.len() > MOST_EXTENSIONS {
-            let message = "there are more than 1,000 extensions; those after the first 1,000, by name, are left out";
-            let within = agent.extensions.unwrap_or_default();
-            self.report(directory.join(within), owner, message);
-        }
-        for directory in extensions.iter().take(MOST_EXTENSIONS) {
-            let Some(link) = files::dangling_link(directory) else {
-                self.plugin(directory, agent, root, owner);
-                continue;
-            };
-            let reason = files::to_nothing(link);
-            let content = Content::LeftOut(reason, origin.clone());
-            self.add(directory.clone(), owner, content);
         }
     }
 
@@ -253,9 +221,6 @@ impl Search<'_> {
             let path = absolute(path);
             let root = self.root.filter(|root| self.is_of_project(&path, root));
             let owner = root.map_or(Owner::User, |_| Owner::NamedInProject);
-            if root.is_some() && agent.extensions.is_some() && self.name_extension(&path) {
-                continue;
-            }
             if path.is_dir() {
                 self.plugin(&path, agent, root, owner);
                 continue;
@@ -274,9 +239,8 @@ impl Search<'_> {
         }
     }
 
-    /// Returns whether an agent loads this file, or those of this directory, by itself from the project: then they stay
-    /// the project's, also if the host names them. So does a link in the project: the repository, or a hook that may
-    /// write there, has chosen its target.
+    /// Returns whether an agent loads this file by itself from the project: then it stays the project's, also if the host
+    /// names it. So does a link in the project: the repository, or a hook that may write there, has chosen its target.
     fn is_of_project(&self, path: &Path, root: &Path) -> bool {
         // A link in the last place is not followed here, so that its own place counts too.
         let is_inside = path.parent().is_some_and(|parent| is_below(parent, root));
@@ -284,38 +248,11 @@ impl Search<'_> {
             return false;
         }
         let is_home = self.tools.home().as_deref() == Some(root);
-        let is_loaded = |agent: &Agent| {
+        AGENTS.into_iter().any(|agent| {
             let files = agent.files.iter().skip(usize::from(is_home));
             let mut files = files.map(|file| root.join(file));
-            let extensions = agent.extensions.filter(|_| !is_home);
             files.any(|file| file == path || is_same_file(&file, path))
-                || extensions.is_some_and(|within| is_within(path, &root.join(within)))
-        };
-        // The directory of an extension may be a link to another one in the project.
-        let hooks = path.join("hooks").join("hooks.json");
-        let mut extensions = self.files.iter().filter(|file| is_of_extension(file));
-        AGENTS.into_iter().any(is_loaded)
-            || extensions.any(|file| {
-                [path, &hooks]
-                    .iter()
-                    .any(|known| is_same_file(&file.path, known))
-            })
-    }
-
-    /// Notes that the user has named these files of a project's extension. Returns whether there are such files.
-    fn name_extension(&mut self, path: &Path) -> bool {
-        let Ok(named) = path.canonicalize() else {
-            return false;
-        };
-        let mut is_found = false;
-        for file in self.files.iter_mut().filter(|file| is_of_extension(file)) {
-            let real = file.path.canonicalize();
-            if real.is_ok_and(|real| real.starts_with(&named)) {
-                file.owner = Owner::NamedInProject;
-                is_found = true;
-            }
-        }
-        is_found
+        })
     }
 
     /// Returns whether the user has named this file of a project. A link out of the project may lead to a file that the user
@@ -326,7 +263,7 @@ impl Search<'_> {
     }
 
     /// Adds the files of a directory with the layout of a plugin: `hooks/hooks.json`, and those that the manifest names, or
-    /// the manifest itself. The manifest of an extension names none.
+    /// the manifest itself.
     fn plugin(
         &mut self,
         directory: &Path,
@@ -338,7 +275,6 @@ impl Search<'_> {
         let manifest = directory.join(agent.manifest).join("plugin.json");
         let mut paths = vec![directory.join("hooks").join("hooks.json")];
         match named_files(&manifest) {
-            _ if agent.extensions.is_some() => {}
             None => paths.insert(0, manifest),
             Some(names) => {
                 self.add(manifest.clone(), owner, Content::Nothing);
@@ -370,23 +306,17 @@ impl Search<'_> {
     }
 }
 
-/// Returns whether the file is of an extension of the project.
-fn is_of_extension(file: &SourceFile) -> bool {
-    let is_in_project = matches!(file.owner, Owner::Project | Owner::NamedInProject);
-    is_in_project && matches!(file.content, Content::Plugin(_))
-}
-
 /// Returns whether a path stays in the directory in which it begins.
 fn stays_inside(path: &str) -> bool {
     let mut parts = Path::new(path).components();
     parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// Returns whether files with hooks of Copilot CLI are in this directory.
-fn is_of_copilot(directory: &Path) -> bool {
-    let files = COPILOT.settings_files().iter();
+/// Returns whether files with hooks of an agent are in this directory.
+fn has_files_in(agent: &Agent, directory: &Path) -> bool {
+    let files = agent.settings_files().iter();
     let parents = files.filter_map(|file| Path::new(file).parent());
-    let directories = COPILOT.deciding_directories().map(Path::new);
+    let directories = agent.deciding_directories().map(Path::new);
     parents
         .chain(directories)
         .any(|known| directory.ends_with(known))
@@ -437,33 +367,6 @@ fn begins_hooks(line: &str) -> bool {
     }
     let key = rest.strip_prefix('.').map(str::trim_start);
     rest.starts_with(']') || key.is_some_and(|key| !key.starts_with("state"))
-}
-
-/// Returns the directories of extensions, also links that cannot be followed. An error is the directory of all of them
-/// and why it cannot be read.
-fn extensions(directory: &Path, agent: &Agent) -> Result<Vec<PathBuf>, (PathBuf, String)> {
-    let Some(within) = agent.extensions.map(|name| directory.join(name)) else {
-        return Ok(Vec::new());
-    };
-    let entries = match within.read_dir() {
-        Ok(entries) => entries,
-        Err(error) => {
-            let why = match files::dangling_directory(&within) {
-                Some(link) => files::to_nothing(link),
-                None if files::is_missing(&error) => return Ok(Vec::new()),
-                None => format!("the directory cannot be read: {error}"),
-            };
-            return Err((within, why));
-        }
-    };
-    // More names are read, so that those that are left out are the same each time.
-    let names = entries.take(100 * MOST_EXTENSIONS).flatten();
-    let mut paths: Vec<_> = names.map(|entry| entry.path()).collect();
-    paths.sort_unstable();
-    // A link to a file is a file, such as one with the settings of extensions.
-    let is_extension = |path: &PathBuf| path.is_dir() || files::dangling_link(path).is_some();
-    let directories = paths.into_iter().filter(is_extension);
-    Ok(directories.take(MOST_EXTENSIONS + 1).collect())
 }
 
 /// Returns the file names in `hooks` of a manifest, one or a list of them. None if the value is an object of events, as in

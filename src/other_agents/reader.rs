@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::compat::{Agent, AgentProtocol, COPILOT, Event, Fires, Origin, OwnCommand, Rule};
+use crate::compat::{
+    AGENTS, Agent, AgentProtocol, BRIDGED, Event, Fires, Origin, OwnCommand, Rule,
+};
 use crate::config::reading::{FileReader, Loaded, MOST_ENTRIES, not_run_here, too_many_entries};
 use crate::config::{Form, Switches, config_home};
 use crate::entry::{FailurePolicy, Shell};
 use crate::events::{Vocabulary, meant_by};
-use crate::hook::{Hook, is_variable};
+use crate::hook::Hook;
 use crate::json::{Member, NOT_AN_OBJECT, Node, parse_object, readable};
 use crate::lint::of_agent as lint;
 use crate::pattern::EventPattern;
@@ -77,7 +79,7 @@ impl Reader<'_> {
     fn try_read(&mut self) -> Result<Switches, Problem> {
         let tree = parse_object(self.file.text)?;
         let file = Node::new(&tree);
-        if self.origin.agent == COPILOT {
+        if BRIDGED.contains(&self.origin.agent) && !AGENTS.contains(&self.origin.agent) {
             let hooks = file.get("hooks");
             let problem = hooks.map(|hooks| not_run_here(self.origin.agent.title, hooks));
             return problem.map_or(Ok(Switches::default()), Err);
@@ -92,7 +94,7 @@ impl Reader<'_> {
             self.refuse(problem, None);
         }
         if let Some(hooks) = lists.last().map(|last| last.value) {
-            if let Some(entry) = one_too_many(hooks, self.origin.agent) {
+            if let Some(entry) = one_too_many(hooks) {
                 return Err(too_many_entries().at(entry.place()));
             }
             let read = self.hooks(hooks);
@@ -185,9 +187,6 @@ impl Reader<'_> {
     fn unknown_event(&mut self, member: &Member<'_, '_>) {
         let agent = self.origin.agent;
         let name = member.key;
-        if agent.not_events.contains(&name) {
-            return;
-        }
         if !self.file.loaded.shows_all() {
             return self.refuse_unreported(member);
         }
@@ -398,13 +397,6 @@ impl Reader<'_> {
         if self.runs_in_background(node, event) {
             hook = hook.with_background();
         }
-        if let Some(name) = self.text(node, "name") {
-            hook = hook.with_name(name);
-        }
-        if let Some(description) = self.text(node, "description") {
-            hook = hook.with_description(description);
-        }
-        let hook = self.with_environment(node, hook);
         let protocol = AgentProtocol {
             rule: self.rule(node, event)?,
             status_message: self.text(node, "statusMessage").map(str::to_owned),
@@ -539,13 +531,8 @@ impl Reader<'_> {
 
     fn timeout(&mut self, node: Node<'_, '_>, event: &Event) -> Duration {
         let agent = self.origin.agent;
-        let (expected, seconds) = if agent.milliseconds {
-            ("milliseconds above 0", 0.001)
-        } else {
-            ("seconds above 0", 1.0)
-        };
         let mut read = |key| {
-            self.value(node, key, expected, |value| {
+            self.value(node, key, "seconds above 0", |value| {
                 let number = value.number().filter(|number| *number > 0.0)?;
                 Some((number, lint::timeout(value, number, agent)))
             })
@@ -556,7 +543,7 @@ impl Reader<'_> {
         if let Some(problem) = problem {
             self.report(problem);
         }
-        let own = Duration::try_from_secs_f64(number * seconds).unwrap_or(Duration::MAX);
+        let own = Duration::try_from_secs_f64(number).unwrap_or(Duration::MAX);
         own.min(event.longest.unwrap_or(Duration::MAX))
     }
 
@@ -565,45 +552,17 @@ impl Reader<'_> {
         let is_async = [is_on("async"), is_on("asyncRewake")].contains(&Some(true));
         is_async && event.longest.is_none() && !event.is_closed
     }
-
-    fn with_environment(&mut self, node: Node<'_, '_>, mut hook: Hook) -> Hook {
-        let expected = "an object of strings";
-        let variables = self.value(node, "env", expected, |value| {
-            value.is_object().then_some(value)
-        });
-        let Some(variables) = variables else {
-            return hook;
-        };
-        for member in variables.members() {
-            let name = member.key;
-            if member.value.is_null() {
-                continue;
-            }
-            match string(member.value) {
-                Ok(value) if is_variable(name) => hook = hook.with_env(name, value),
-                _ => {
-                    let message = format!("`{}` cannot be set", shortened(name));
-                    self.report(Problem::warning("env", message).at(member.key_range.clone()));
-                }
-            }
-        }
-        hook
-    }
 }
 
-/// Reads the keys that switch hooks off.
+/// Reads the key that switches all hooks off.
 fn switches(agent: &Agent, file: Node<'_, '_>) -> Switches {
-    let value = |path: &str| path.split('.').try_fold(file, |node, key| node.get(key));
-    let all_off = agent.all_off.map(|(path, off)| (value(path), off));
-    let disabled = agent.disabled.and_then(value);
-    let names = disabled.and_then(|list| list.items()).into_iter().flatten();
+    let is_off = |(key, off): (&str, bool)| {
+        let value = file.get(key).and_then(|value| value.switch());
+        value == Some(off)
+    };
     Switches {
         protocol: agent.name,
-        all_off: all_off
-            .is_some_and(|(value, off)| value.and_then(|value| value.switch()) == Some(off)),
-        disabled: names
-            .filter_map(|name| Some(name.text()?.to_owned()))
-            .collect(),
+        all_off: agent.all_off.is_some_and(is_off),
     }
 }
 
@@ -624,12 +583,13 @@ fn key_twice(node: Node<'_, '_>) -> Result<(), Problem> {
 }
 
 /// Returns the first group or handler that exceeds the limit of a file.
-fn one_too_many<'t, 'a>(hooks: Node<'t, 'a>, agent: &Agent) -> Option<Node<'t, 'a>> {
+fn one_too_many<'t, 'a>(hooks: Node<'t, 'a>) -> Option<Node<'t, 'a>> {
     let items =
         |list: Option<Node<'t, 'a>>| list.and_then(|list| list.items()).into_iter().flatten();
-    let is_event = |member: &Member<'_, '_>| !agent.not_events.contains(&member.key);
-    let events = || hooks.members().filter(is_event);
-    let groups = || events().flat_map(|event| items(Some(event.value)));
+    let groups = || {
+        let events = hooks.members();
+        events.flat_map(|event| items(Some(event.value)))
+    };
     let mut handlers = groups().flat_map(|group| items(group.get("hooks")));
     let group = groups().nth(MOST_ENTRIES);
     group.or_else(|| handlers.nth(MOST_ENTRIES))

@@ -112,25 +112,20 @@ fn files_of_other_agents_are_watched() {
     let world = World::new();
     let manifest = r#"{"hooks": "more.json"}"#;
     world.write("plugin/.claude-plugin/plugin.json", manifest);
-    let extension = |name| format!("home/.gemini/extensions/{name}/hooks/hooks.json");
-    let (old, new) = (extension("a"), extension("new"));
+    let new = "home/.codex/hooks.json";
     let files = ["named.json", "plugin/hooks/hooks.json", "plugin/more.json"];
-    for file in files.into_iter().chain([&*old]) {
+    for file in files {
         world.write(file, "{}");
     }
-    let tools = OtherAgents::new([compat::GEMINI])
+    let tools = OtherAgents::new([compat::CODEX])
         .with_plugin(world.path("plugin"))
         .with_settings(compat::CLAUDE, world.path("named.json"))
         .with_home(world.path("home"));
     let config = config(&world).with_other_agents(tools);
     let _watcher = watch_with(&world, &config, TrustPolicy::Everything);
     let mut expected = BTreeSet::new();
-    for (file, event) in files
-        .map(|file| (file, "Stop"))
-        .into_iter()
-        .chain([(&*old, "BeforeTool"), (&new, "BeforeTool")])
-    {
-        world.write(file, &settings(event, file));
+    for file in files.into_iter().chain([new]) {
+        world.write(file, &settings("Stop", file));
         expected.insert(file.to_owned());
         eventually(file, || BTreeSet::from_iter(commands(&world)) == expected);
     }
@@ -368,10 +363,9 @@ fn a_watcher_is_idle_when_nothing_changes() {
     let manifest = r#"{"hooks": "more.json"}"#;
     world.write("plugin/.claude-plugin/plugin.json", manifest);
     world.write("plugin/more.json", "{}");
-    world.write("home/.gemini/extensions/a/hooks/hooks.json", "{}");
-    world.write("home/.gemini/settings.json", "{}");
+    world.write("home/.codex/hooks.json", "{}");
     world.write(FORGE, &file_of(&["one"]));
-    let tools = OtherAgents::new([compat::GEMINI])
+    let tools = OtherAgents::new([compat::CODEX])
         .with_plugin(world.path("plugin"))
         .with_home(world.path("home"));
     let config = config(&world).with_other_agents(tools);

@@ -255,12 +255,8 @@ fn registered_handlers_run_only_under_their_agent() {
     let user = User::with_home();
     user.has_hooks(&json!([{"event": "*", "answer": {"decision": "block", "reason": "no"}}]));
     assert_eq!(user.run(&for_all("install")).status, 0);
-    for (agent, tool) in [
-        ("claude", "Bash"),
-        ("codex", "Bash"),
-        ("gemini", "run_shell_command"),
-    ] {
-        let event = json!({"hook_event_name": if agent == "gemini" { "BeforeTool" } else { "PreToolUse" },
+    for (agent, tool) in [("claude", "Bash"), ("codex", "Bash")] {
+        let event = json!({"hook_event_name": "PreToolUse",
             "session_id": "s", "cwd": user.project(), "tool_name": tool, "tool_input": {"command": "ls"}});
         let fire = user.command(&["fire", "--as", agent, "--event-json", "-", "--json"]);
         let fired = user.feed(fire, &event.to_string());

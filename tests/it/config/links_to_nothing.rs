@@ -31,12 +31,6 @@ impl Place {
         for name in ["project/x", "home/x", "etc/x", "config/x", "plugin/x"] {
             world.write(name, "");
         }
-        for directory in [
-            "home/.gemini/extensions/good",
-            "project/.gemini/extensions/good",
-        ] {
-            world.write(&format!("{directory}/gemini-extension.json"), "{}");
-        }
         let place = Self {
             link: link.to_owned(),
             world,
@@ -84,7 +78,7 @@ impl Place {
     }
 }
 
-const DIRECTORIES: [&str; 22] = [
+const DIRECTORIES: [&str; 15] = [
     "etc",
     "etc/forge",
     "config",
@@ -94,15 +88,8 @@ const DIRECTORIES: [&str; 22] = [
     "project/.src",
     "project/.src/forge",
     "home/.claude",
-    "home/.gemini",
-    "home/.gemini/extensions",
-    "home/.gemini/extensions/x",
-    "home/.gemini/extensions/good/hooks",
     "project/.claude",
     "project/.codex",
-    "project/.gemini/extensions",
-    "project/.gemini/extensions/x",
-    "project/.gemini/extensions/good/hooks",
     "plugin",
     "plugin/hooks",
     "plugin/.claude-plugin",
@@ -127,10 +114,7 @@ fn links_that_cannot_be_followed_block_too() {
         Place::leading_to(link, link).assert_blocks(in_a_loop);
         let through_a_file = "that cannot be followed: Not a directory";
         Place::leading_to("file/below", link).assert_blocks(through_a_file);
-        // In a directory of extensions, other programs keep files.
-        if !link.ends_with("extensions/x") {
-            Place::leading_to("file", link).assert_blocks("to something that is not a directory");
-        }
+        Place::leading_to("file", link).assert_blocks("to something that is not a directory");
     }
 }
 
@@ -161,8 +145,6 @@ fn what_is_missing_without_a_link_has_no_hooks() {
     let place = Place::new("unrelated");
     place.world.write("project/.src", "a file");
     place.world.write("home/.claude", "a file");
-    let state = place.world.path("home/.gemini/extensions/state.json");
-    symlink(place.world.path("file"), state).unwrap();
     let report = place.load(TrustPolicy::Everything);
     assert!(report.problems.is_empty(), "{report:?}");
     assert!(place.world.outcome(&blocking_event()).allowed());

@@ -88,8 +88,7 @@ fn payload(tool: &str, event: &str) -> Value {
     }
     let mut payload = json!({"hook_event_name": event, "session_id": "s"});
     if is_tool {
-        let is_gemini = tool == "gemini";
-        payload["tool_name"] = json!(["Bash", "run_shell_command"][usize::from(is_gemini)]);
+        payload["tool_name"] = "Bash".into();
         payload["tool_input"] = input;
         payload["tool_response"] = json!({"stdout": "secret"});
     }

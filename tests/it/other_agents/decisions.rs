@@ -39,24 +39,6 @@ fn a_matcher_sees_what_the_host_says() {
     }
 }
 
-/// On standard output it is in `golden/fire.txt`.
-#[test]
-fn an_answer_that_is_too_long_blocks() {
-    let long = |begin: &str, to: &str| {
-        let command = format!("printf '{begin}%1100000s\"}}' {to}");
-        hook_of(compat::GEMINI, "BeforeTool", "", &command)
-    };
-    for (begin, to) in [
-        (r#"{"decision": "deny", "reason": ""#, ">&2"),
-        (r#""{\\"decision\\": \\"deny\\", \\"reason\\": \\""#, ""),
-    ] {
-        let outcome = before(&[long(begin, to)]);
-        let reason = outcome.reason().unwrap_or_default();
-        assert!(reason.contains("longer than"), "{begin}: {outcome:?}");
-    }
-    assert!(before(&[long("a log: ", ">&2")]).allowed());
-}
-
 #[test]
 fn exit_code_2_names_the_place_of_its_reason() {
     for command in ["echo no; exit 2", "exit 2"] {
@@ -193,7 +175,6 @@ fn an_answer_beyond_the_limits_blocks_what_can_be_blocked() {
         (compat::CLAUDE, "PostToolUse", &after, true),
         (compat::CLAUDE, "Stop", &HookEvent::agent_stop(false), true),
         (compat::CODEX, "PreToolUse", &blocking_event(), false),
-        (compat::GEMINI, "BeforeTool", &blocking_event(), false),
     ] {
         for value in [&*deep, "1e400"] {
             let command = format!(r#"echo '{{"decision": "deny", "echo": {value}}}'"#);

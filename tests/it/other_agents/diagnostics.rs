@@ -8,7 +8,7 @@ const PROBLEMS: &str = r#"
 .claude/settings.json PreToolUse 2:12:hooks.PreToolUse[1].hooks[0]: {"hooks": [5]}
 .claude/settings.json PreToolUse 2:1:hooks.PreToolUse[1]: 7
 .codex/hooks.json Stop 2:21:hooks.Stop[1].hooks[0].type: {"hooks": [{"type": "mcp_tool"}]}
-.gemini/settings.json BeforeTool 2:16:hooks.BeforeTool[1].sequential: {"sequential": true, "hooks": []}
+.claude/settings.json PreToolUse 2:10:hooks.PreToolUse[1].once: {"once": true, "hooks": []}
 "#;
 
 /// A good hook before and one behind load in any case.

@@ -5,7 +5,7 @@ use forge_hooks::config::TrustPolicy;
 use forge_hooks::{EventType, FailurePolicy, HookEvent, Outcome};
 use serde_json::json;
 
-use super::{CLAUDE, CODEX, GEMINI, Place, command, groups, settings};
+use super::{CLAUDE, CODEX, Place, command, groups, settings};
 use crate::support::{alone_with, blocking_event};
 
 const STRICT: fn(OtherAgents) -> OtherAgents = OtherAgents::with_strict_guards;
@@ -39,9 +39,6 @@ fn only_equal_handlers_run_once() {
         (CLAUDE, "PreToolUse", "", r#", "statusMessage": "s""#, 2),
         // Not waited for, so without a result.
         (CLAUDE, "PreToolUse", r#", "async": true"#, "", 1),
-        (GEMINI, "BeforeTool", "", "", 1),
-        (GEMINI, "BeforeTool", "", r#", "name": "n""#, 2),
-        (GEMINI, "BeforeTool", "", r#", "env": {"A": "1"}"#, 2),
         // Codex runs equal ones too.
         (CODEX, "PreToolUse", "", "", 2),
     ] {
@@ -61,11 +58,7 @@ fn a_handler_of_each_agent_may_block_on_failure() {
     if !alone_with(test, &[("SHELL", "/bin/sh")]) {
         return;
     }
-    for (file, event) in [
-        (CLAUDE, "PreToolUse"),
-        (CODEX, "PreToolUse"),
-        (GEMINI, "BeforeTool"),
-    ] {
+    for file in [CLAUDE, CODEX] {
         // The host may have set another policy for all.
         for (policy, change, allowed) in [
             (
@@ -77,7 +70,7 @@ fn a_handler_of_each_agent_may_block_on_failure() {
             ("", STRICT, false),
         ] {
             let handler = format!(r#"{{"type": "command", "command": "exit 1"{policy}}}"#);
-            let text = settings(event, "", &handler);
+            let text = settings("PreToolUse", "", &handler);
             let (outcome, problems) = fired(file, &text, &blocking_event(), change);
             assert_eq!(outcome.allowed(), allowed, "{file} {policy}");
             assert!(problems.is_empty(), "{problems:?}");
@@ -144,12 +137,6 @@ fn strict_guards_block_no_more_than_they_must() {
     for (file, text, hooks) in [
         (CLAUDE, settings("PreToolUse", "Bash", prompt), 1),
         (CLAUDE, settings("TaskCreated", "", &command("x")), 1),
-        (
-            GEMINI,
-            settings("BeforeToolSelection", "", &command("x")),
-            0,
-        ),
-        (GEMINI, settings("PreToolUse", "", &command("x")), 0),
         (CODEX, settings("Zebra", "", &command("x")), 0),
         // It is newer, and no typo of `Stop`.
         (CODEX, settings("StopFailure", "", &command("x")), 0),
@@ -214,19 +201,17 @@ fn a_guard_whose_matcher_cannot_be_tested_runs_for_every_tool() {
     ];
     for matcher in untestable.into_iter().chain(["Write.*"]) {
         let allowed = matcher == "Write.*";
-        for (file, event) in [(CLAUDE, "PreToolUse"), (GEMINI, "BeforeTool")] {
-            let text = settings(event, matcher, &command("echo no >&2; exit 2"));
-            let (outcome, problems) = before(file, &text);
-            assert_eq!(outcome.allowed(), allowed, "{file} {matcher}");
-            // One that is too large is found when it is tested.
-            let is_found = !allowed && !matcher.contains("1000");
-            assert_eq!(problems.len(), usize::from(is_found), "{problems:?}");
-            let notes = outcome
-                .results()
-                .iter()
-                .flat_map(|result| result.diagnostics());
-            assert_eq!(notes.count(), usize::from(!allowed), "{file} {matcher}");
-        }
+        let text = settings("PreToolUse", matcher, &command("echo no >&2; exit 2"));
+        let (outcome, problems) = before(CLAUDE, &text);
+        assert_eq!(outcome.allowed(), allowed, "{matcher}");
+        // One that is too large is found when it is tested.
+        let is_found = !allowed && !matcher.contains("1000");
+        assert_eq!(problems.len(), usize::from(is_found), "{problems:?}");
+        let notes = outcome
+            .results()
+            .iter()
+            .flat_map(|result| result.diagnostics());
+        assert_eq!(notes.count(), usize::from(!allowed), "{matcher}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{CLAUDE, GEMINI, Place, command, groups};
+use super::{CLAUDE, Place, command, groups};
 use crate::growth::assert_costs_at_most;
 use crate::support::blocking_event;
 
@@ -34,17 +34,6 @@ fn nothing_unapproved_is_compiled() {
     assert_eq!(outcome.reason(), Some("no"));
 }
 
-/// They are settings of Gemini CLI, not groups.
-#[test]
-fn names_of_hooks_count_as_no_hooks() {
-    let names: Vec<_> = (0..1_100).map(|index| index.to_string()).collect();
-    let group = json!({"hooks": [{"type": "command", "command": "true"}]});
-    let text = json!({"hooks": {"disabled": names, "BeforeTool": [group]}});
-    let place = Place::new([(GEMINI, &*text.to_string())]);
-    assert!(place.load().problems.is_empty());
-    assert_eq!(place.commands(), ["true"]);
-}
-
 #[test]
 fn a_manifest_names_so_many_files() {
     let names: Vec<_> = (0..5000).map(|index| format!("{index}.json")).collect();
@@ -58,50 +47,19 @@ fn a_manifest_names_so_many_files() {
 }
 
 #[test]
-fn so_many_extensions_are_read_in_their_order() {
-    let place = Place::new([(".keep", "")]);
-    let extensions = place.world.path("project/.gemini/extensions");
-    let hooks = groups("BeforeTool", &command("exit 2"));
-    for index in (0..1_002).rev() {
-        std::fs::create_dir_all(extensions.join(format!("{index:04}"))).unwrap();
-    }
-    for index in ["0000", "0999", "1000", "1001"] {
-        let extension = extensions.join(index);
-        std::fs::create_dir(extension.join("hooks")).unwrap();
-        std::fs::write(extension.join("gemini-extension.json"), "{}").unwrap();
-        std::fs::write(extension.join("hooks/hooks.json"), &hooks).unwrap();
-    }
-    let report = place.load();
-    let problems = place.problems(&report);
-    let message = "more than 1,000 extensions";
-    assert!(
-        problems.iter().any(|problem| problem.contains(message)),
-        "{problems:?}"
-    );
-    let is_read = |index: &str| {
-        report
-            .files
-            .iter()
-            .any(|file| file.starts_with(extensions.join(index)))
-    };
-    let read = ["0000", "0999", "1000", "1001"].map(is_read);
-    assert_eq!(read, [true, true, false, false]);
-}
-
-#[test]
 fn a_project_has_so_many_bytes_of_files() {
     let long = format!("x{}", " ".repeat(1_000_000));
-    let first = "project/.gemini/extensions/x";
-    let place = Place::new([
-        (&*format!("{first}/gemini-extension.json"), "{}"),
-        (&format!("{first}/hooks/hooks.json"), &long),
-    ]);
-    let extensions = place.root().join(".gemini/extensions");
-    for index in 0..20 {
-        let link = extensions.join(format!("y{index}"));
-        std::os::unix::fs::symlink(extensions.join("x"), link).unwrap();
+    let plugin = |index: usize| format!("project/p{index}");
+    let place = Place::new([]);
+    let mut tools = place.tools();
+    for index in 0..21 {
+        let directory = plugin(index);
+        place
+            .world
+            .write(&format!("{directory}/hooks/hooks.json"), &long);
+        tools = tools.with_plugin(place.world.path(&directory));
     }
-    let problems = place.problems(&place.load());
+    let problems = place.problems(&place.load_tools(tools));
     assert_eq!(problems.len(), 21);
     let (large, read): (Vec<_>, Vec<_>) = problems
         .iter()
@@ -120,8 +78,8 @@ fn the_matchers_of_a_clone_cost_little() {
             )
         };
         let many: Vec<_> = (0..400).map(group).collect();
-        let text = groups("BeforeTool", &many.join(", "));
-        let place = Place::new([("project/.gemini/settings.json", &*text)]);
+        let text = groups("PreToolUse", &many.join(", "));
+        let place = Place::new([(CLAUDE, &*text)]);
         let report = place.load();
         assert_eq!(report.in_use, 400);
     };

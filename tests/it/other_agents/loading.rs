@@ -7,7 +7,7 @@ use forge_hooks::{AppProfile, FailurePolicy, Hook, HookConfig, HookEvent, Hooks,
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::{CLAUDE, CODEX, GEMINI, Place, command, settings};
+use super::{CLAUDE, CODEX, Place, command, settings};
 
 fn claude(text: &str) -> String {
     settings("PreToolUse", "Bash", &command(text))
@@ -16,40 +16,28 @@ fn claude(text: &str) -> String {
 const HOME: &str = "home/.claude/settings.json";
 const LOCAL: &str = "project/.claude/settings.local.json";
 
-fn extension(name: &str) -> String {
-    format!("home/.gemini/extensions/{name}/hooks/hooks.json")
-}
-
-fn gemini(text: &str) -> String {
-    settings("BeforeTool", "", &command(text))
-}
-
 #[test]
 fn files_are_read_in_order_native_first() {
     let native = r#"{"hooks": [{"event": "tool:pre_execute", "command": "native"}]}"#;
     let place = Place::new([
         (HOME, &*claude("claude user")),
         ("home/.codex/hooks.json", &claude("codex user")),
-        ("home/.gemini/settings.json", &gemini("gemini user")),
-        (&extension("b"), &gemini("gemini b")),
-        (&extension("a"), &gemini("gemini a")),
         (CLAUDE, &claude("claude project")),
         (LOCAL, &claude("claude local")),
         (CODEX, &claude("codex project")),
-        (GEMINI, &gemini("gemini project")),
         ("plugin/hooks/hooks.json", &claude("plugin")),
         ("project/.src/forge/hooks.json", native),
     ]);
     let report = place.load_tools(place.tools().with_plugin(place.world.path("plugin")));
     assert!(report.problems.is_empty(), "{report:?}");
-    let expected = "native, claude user, codex user, gemini user, gemini a, gemini b, \
-                    claude project, claude local, codex project, gemini project, plugin";
+    let expected =
+        "native, claude user, codex user, claude project, claude local, codex project, plugin";
     assert_eq!(place.commands().join(", "), expected);
-    assert_eq!((report.loaded, report.files.len()), (11, 11));
+    assert_eq!((report.loaded, report.files.len()), (7, 7));
     let hooks = place.hooks();
-    let protocols = [0, 1, 2, 3, 10].map(|index| hooks[index].protocol_name());
-    assert_eq!(protocols, ["native", "claude", "codex", "gemini", "claude"]);
-    assert_eq!(hooks[6].base_dir(), Some(&*place.root()));
+    let protocols = [0, 1, 2, 6].map(|index| hooks[index].protocol_name());
+    assert_eq!(protocols, ["native", "claude", "codex", "claude"]);
+    assert_eq!(hooks[3].base_dir(), Some(&*place.root()));
     assert_eq!(hooks[1].base_dir(), None);
     let _ = place.load_tools(place.tools().with_agents([compat::CODEX]));
     let commands = place.commands();
@@ -107,22 +95,13 @@ fn a_file_is_read_once() {
     let _ = place.load_tools(place.tools().with_home(place.root()));
     assert_eq!(place.commands(), ["x"], "a home that is the project");
     assert_eq!(place.hooks()[0].base_dir(), None);
-    let place = Place::new([("named.json", &*claude("x"))]);
-    let named = place.world.path("named.json");
-    let tools = place.tools().with_settings(compat::GEMINI, &named);
-    let _ = place.load_tools(tools.with_settings(compat::CLAUDE, &named));
-    assert_eq!(place.commands(), ["x"], "named for two tools");
 }
 
 /// A repository could guess the path of a file that the user names, and a link to it would need an approval.
 #[cfg(unix)]
 #[test]
 fn a_link_in_a_project_hides_no_named_file() {
-    let links = [
-        ".gemini/extensions/x/hooks/hooks.json",
-        ".gemini/settings.json",
-        ".claude/settings.json",
-    ];
+    let links = [".codex/hooks.json", ".claude/settings.json"];
     let off = r#"{"disableAllHooks": true}"#;
     for link in links {
         let place = Place::new([("named.json", &*claude("named")), (LOCAL, off)]);
@@ -141,8 +120,8 @@ fn plugins_are_known_by_their_manifests() {
     let stop = |text| settings("Stop", "", &command(text));
     let names = r#"{"name": "p", "hooks": ["./hooks/hooks.json", "./more.json", "../x.json"]}"#;
     let place = Place::new([
-        ("a/gemini-extension.json", "{}"),
-        ("a/hooks/hooks.json", &*gemini("gemini")),
+        ("a/.codex-plugin/plugin.json", "{}"),
+        ("a/hooks/hooks.json", &*stop("codex")),
         ("b/.claude-plugin/plugin.json", &stop("manifest")),
         ("b/hooks/hooks.json", &stop("claude")),
         ("d/.claude-plugin/plugin.json", names),
@@ -156,7 +135,7 @@ fn plugins_are_known_by_their_manifests() {
     }
     let report = place.load_tools(tools);
     let commands = place.commands().join(" ");
-    assert_eq!(commands, "gemini manifest claude usual more");
+    assert_eq!(commands, "codex manifest claude usual more");
     let expected = [
         "error: c: the path is not a directory, expected the directory of a plugin",
         "error: d/.claude-plugin/plugin.json: the manifest names `../x.json`, which is not a file of the plugin",
@@ -248,14 +227,11 @@ fn no_hook_of_the_last_event_is_left_in_the_background() {
 }
 
 #[test]
-fn timeouts_have_the_tools_unit_and_default() {
-    let handler =
-        r#"{"type": "command", "command": "x", "timeout": 5000, "name": "n", "env": {"A": "1"}}"#;
+fn timeouts_are_in_seconds_with_a_default() {
+    let handler = r#"{"type": "command", "command": "x", "timeout": 900}"#;
     let bare = &*command("x");
     for (file, event, handler, seconds) in [
-        (GEMINI, "BeforeTool", handler, 5.0),
-        (GEMINI, "BeforeTool", bare, 60.0),
-        (CLAUDE, "PreToolUse", handler, 5000.0),
+        (CLAUDE, "PreToolUse", handler, 900.0),
         (CLAUDE, "PreToolUse", bare, 600.0),
         (CLAUDE, "UserPromptSubmit", bare, 30.0),
         (CLAUDE, "SessionEnd", bare, 1.5),
@@ -270,9 +246,6 @@ fn timeouts_have_the_tools_unit_and_default() {
         let _ = place.load();
         let hook = &place.hooks()[0];
         assert_eq!(hook.timeout().as_secs_f64(), seconds, "{file} {event}");
-        let is_gemini = file == GEMINI && handler != bare;
-        assert_eq!(hook.name(), is_gemini.then_some("n"));
-        assert_eq!(hook.env().contains_key("A"), is_gemini);
     }
 }
 
@@ -295,9 +268,6 @@ fn hooks_that_are_switched_off_do_not_run() {
     let off = |switch: &str| claude("x").replacen('{', &format!("{{{switch}, "), 1);
     let (off, nameless) = (&*off(r#""disableAllHooks": true"#), &*off(r#""": true"#));
     let on = &*claude("x");
-    let some = r#"{"hooksConfig": {"disabled": ["n", "y"]}, "hooks": {"enabled": true, "BeforeTool": [{"hooks": [
-        {"type": "command", "command": "x", "name": "n"}, {"type": "command", "command": "y"}, {"type": "command", "command": "z"}]}]}}"#;
-    let none = &*some.replace("{\"disabled\"", "{\"enabled\": false, \"disabled\"");
     for (files, enabled) in [
         ([(HOME, off), (CLAUDE, on)], &[false, false][..]),
         ([(HOME, on), (CLAUDE, off)], &[true, false]),
@@ -305,8 +275,6 @@ fn hooks_that_are_switched_off_do_not_run() {
         // The file that is not shared switches off what is, not the other way round.
         ([(CLAUDE, on), (LOCAL, off)], &[false, false]),
         ([(CLAUDE, off), (LOCAL, on)], &[false, true]),
-        ([(GEMINI, some), (HOME, "{}")], &[false, false, true]),
-        ([(GEMINI, none), (HOME, "{}")], &[false, false, false]),
     ] {
         let place = Place::new(files);
         let _ = place.load();
@@ -317,14 +285,11 @@ fn hooks_that_are_switched_off_do_not_run() {
 
 #[test]
 fn a_plugin_switches_nothing_off() {
-    let off = r#"{"disableAllHooks": true, "hooksConfig": {"enabled": false}, "hooks": {}}"#;
+    let off = r#"{"disableAllHooks": true, "hooks": {}}"#;
     let place = Place::new([
         (HOME, &*claude("claude")),
-        ("home/.gemini/settings.json", &gemini("gemini")),
         ("plugin/.claude-plugin/plugin.json", off),
         ("plugin/hooks/hooks.json", off),
-        (&extension("a"), off),
-        ("project/.gemini/extensions/a/hooks/hooks.json", off),
     ]);
     let plugin = place.world.path("plugin");
     for tools in [
@@ -333,7 +298,7 @@ fn a_plugin_switches_nothing_off() {
     ] {
         let _ = place.load_tools(tools);
         let enabled: Vec<_> = place.hooks().iter().map(|hook| hook.enabled()).collect();
-        assert_eq!(enabled, [true, true]);
+        assert_eq!(enabled, [true]);
     }
 }
 
@@ -379,8 +344,8 @@ fn an_unknown_event_blocks_if_strict_behind_many_problems() {
 const RECOGNIZED: &str = "
 .claude/settings.json BeforeTool not an event of Claude Code
 .codex/hooks.json BeforeTool not an event of Codex
-.gemini/settings.json PreToolUse not an event of Gemini CLI
-any.json BeforeTool expected a list of groups
+.gemini/settings.json BeforeTool this is a hooks file of Gemini CLI, whose hooks are not run here
+.qwen/settings.json PreToolUse this is a hooks file of Qwen Code, whose hooks are not run here
 any.json PreToolUse expected a list of groups
 any.json pre_tool `hooks`: expected a list
 .src/forge/hooks.json PreToolUse `hooks`: expected a list (write it as in [

@@ -21,7 +21,6 @@ use crate::support::World;
 
 const CLAUDE: &str = "project/.claude/settings.json";
 const CODEX: &str = "project/.codex/hooks.json";
-const GEMINI: &str = "project/.gemini/settings.json";
 
 /// A home and a project with files of other agents.
 struct Place {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use forge_hooks::compat::{CLAUDE, CODEX, GEMINI, OtherAgents};
+use forge_hooks::compat::{CLAUDE, CODEX, OtherAgents};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::hook::Condition;
 use forge_hooks::trust::Approval;
@@ -84,14 +84,6 @@ fn a_hook_gets_its_tools_input() {
 }
 
 #[test]
-fn gemini_finds_its_own_variables() {
-    let command = r#"test -n "$GEMINI_PROJECT_DIR" -a "$GEMINI_SESSION_ID" = s1 && exit 3"#;
-    let hook = hook_of(GEMINI, "BeforeTool", "", command);
-    let outcome = fired(&blocking_event().with_session_id("s1"), [hook]);
-    assert_eq!(outcome.results()[0].exit_code(), 3);
-}
-
-#[test]
 fn a_hook_runs_where_the_session_is() {
     let world = World::new();
     let root = |name: &str| world.write(&format!("{name}guard.sh"), "echo root >&2; exit 2");
@@ -133,7 +125,6 @@ fn a_command_is_read_by_the_tools_shell() {
     let users_is_bash = std::env::var("SHELL").is_ok_and(|shell| shell.ends_with("/bash"));
     for (tool, event, command, runs) in [
         (CLAUDE, BEFORE, bash, true),
-        (GEMINI, "BeforeTool", bash, true),
         (CODEX, BEFORE, login, users_is_bash),
     ] {
         if runs {
@@ -385,7 +376,6 @@ fn a_stop_is_no_denial_where_the_tool_says_so() {
     for (tool, event, expected) in [
         (CLAUDE, "UserPromptSubmit", Some(Decision::Block)),
         (CODEX, "UserPromptSubmit", None),
-        (GEMINI, "BeforeAgent", None),
     ] {
         let world = World::new();
         let hook = hook_of(tool, event, "", &world.says(&stop));

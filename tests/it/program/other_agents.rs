@@ -77,7 +77,6 @@ claude PreToolUse {"decision": "block", "reason": "enough", "stop": true} <- ech
 claude PreToolUse {"decision": "block", "reason": "no"} <- jq -r .tool_input.command | grep -q 'rm -rf' && { echo no >&2; exit 2; } || exit 0
 claude SessionStart {"context": "on main"} <- git --version >/dev/null; echo on main
 claude SessionEnd {} <- true
-gemini BeforeTool {} <- echo '{"hookSpecificOutput": {"tool_input": {"timeout": 5}}}'
 "#;
 
 #[cfg(unix)]
@@ -128,8 +127,8 @@ fn failures_are_listed_and_prevent_nothing() {
 #[test]
 fn a_changed_call_has_the_input_of_the_hook_alone() {
     let user = User::new();
-    let says = r#"echo '{"hookSpecificOutput": {"tool_input": {"command": "ls"}}}'"#;
-    let (_, report) = user.answer_to("gemini", "BeforeTool", &command(says));
+    let says = r#"echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"command": "ls"}}}'"#;
+    let (_, report) = user.answer_to("claude", PRE, &command(says));
     let changed = &report["changed_event"]["data"]["tool_args"];
     assert_eq!(*changed, json!({"command": "ls"}), "{report:#}");
 }

@@ -257,7 +257,7 @@ fn the_host_maps_its_tools_for_other_agents() {
     for (agents, message) in [
         (
             json!({"cloud": {}}),
-            "expected one of `claude`, `codex`, `gemini`, found `cloud`",
+            "expected one of `claude`, `codex`, found `cloud`",
         ),
         (
             json!({"claude": {"x": {"name": "Write"}}}),

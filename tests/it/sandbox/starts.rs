@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use forge_hooks::compat::{Agent, CLAUDE, GEMINI, OtherAgents};
+use forge_hooks::compat::{Agent, CLAUDE, CODEX, OtherAgents};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::hook::May;
 use forge_hooks::outcome::Residency;
@@ -219,8 +219,7 @@ fn a_host_confines_what_it_names_of_a_project() {
     }
     let world = World::new();
     let files = [
-        ".gemini/extensions/x/hooks/hooks.json",
-        ".gemini/settings.json",
+        ".codex/hooks.json",
         ".claude/settings.json",
         "vendor/y/hooks/hooks.json",
         "own/hooks.json",
@@ -234,49 +233,29 @@ fn a_host_confines_what_it_names_of_a_project() {
         let settings = json!({"hooks": {"SessionStart": [{"hooks": [handler]}]}});
         world.write(&format!("p/{file}"), &settings.to_string());
     }
-    symlink("../../vendor/y", place(".gemini/extensions/y")).unwrap();
-    symlink(place(".gemini/extensions"), world.path("alias")).unwrap();
-    // Links out of the project, which a repository or a hook may have made.
+    symlink(place(".codex"), world.path("alias")).unwrap();
+    // A link out of the project, which a repository or a hook may have made.
     let out = world.path("out");
     let local = place(".claude/settings.local.json");
     symlink(out.join("hooks/hooks.json"), &local).unwrap();
-    symlink(&out, place(".gemini/extensions/z")).unwrap();
     let tools = |agents: &[&'static Agent]| {
         let home = world.path("home");
         OtherAgents::new(agents.iter().copied()).with_home(home)
     };
-    let both = [CLAUDE, GEMINI];
-    let alias = world.path("alias/x");
+    let both = [CLAUDE, CODEX];
+    let alias = world.path("alias/hooks.json");
     // The agents that are read; what is named, as of which agent; the file in it; whether it is confined.
     for (agents, named, agent, file, is_confined) in [
-        (&both[..], place(files[0]), GEMINI, files[0], true),
-        (&both, place(".gemini/extensions/x"), GEMINI, files[0], true),
-        (&both, alias.clone(), GEMINI, files[0], true),
-        (
-            &both,
-            alias.join("hooks/hooks.json"),
-            GEMINI,
-            files[0],
-            true,
-        ),
+        (&both[..], place(files[0]), CODEX, files[0], true),
+        (&both, alias.clone(), CODEX, files[0], true),
+        (&both[..1], alias, CODEX, files[0], true),
         (&both, place(files[0]), CLAUDE, files[0], true),
-        (
-            &both[..1],
-            place(".gemini/extensions/x"),
-            GEMINI,
-            files[0],
-            true,
-        ),
-        (&both[..1], place(files[1]), GEMINI, files[1], true),
+        (&both[..1], place(files[0]), CODEX, files[0], true),
         (&both, place(files[1]), CLAUDE, files[1], true),
-        (&both, place(files[2]), CLAUDE, files[2], true),
-        (&both, place("vendor/y"), GEMINI, files[3], true),
-        (&both, place(files[3]), GEMINI, files[3], true),
-        (&both[..1], place("vendor/y"), CLAUDE, files[3], false),
-        (&both, place(files[4]), CLAUDE, files[4], false),
-        (&both, local, CLAUDE, files[5], true),
-        (&both, place(".gemini/extensions/z"), GEMINI, files[5], true),
-        (&both, out.join("hooks/hooks.json"), CLAUDE, files[5], false),
+        (&both, place("vendor/y"), CODEX, files[2], false),
+        (&both, place(files[3]), CLAUDE, files[3], false),
+        (&both, local, CLAUDE, files[4], true),
+        (&both, out.join("hooks/hooks.json"), CLAUDE, files[4], false),
     ] {
         let hooks = Hooks::builder(AppProfile::new("agent"))
             .config_home(world.path("config"))

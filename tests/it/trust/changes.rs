@@ -49,10 +49,6 @@ fn approvals_of_an_earlier_version_hold() {
             "project/.codex/hooks.json",
             include_str!("approved/codex.json"),
         ),
-        (
-            "project/.gemini/settings.json",
-            include_str!("approved/gemini.json"),
-        ),
     ] {
         world.write(place, text);
     }
@@ -69,7 +65,8 @@ fn approvals_of_an_earlier_version_hold() {
     assert!(report.unapproved.is_empty(), "{:?}", report.unapproved);
     let hooks = host.registry().hooks();
     let digests = stored.matches("\"digest\"").count();
-    assert_eq!((hooks.len(), digests), (12, 12), "{report}");
+    // Hosts no longer run one of them, of Gemini CLI.
+    assert_eq!((hooks.len(), digests), (11, 12), "{report}");
     // An approval that was lost is a problem of its file.
     assert!(report.is_ok(), "{report}");
 }

@@ -130,7 +130,7 @@ fn conditions_of_a_clone_are_no_reason() {
 }
 
 /// Files of each kind, in which no two hooks have the same expression.
-fn with_expressions(expression: &str, count: usize) -> [(&'static str, Value); 4] {
+fn with_expressions(expression: &str, count: usize) -> [(&'static str, Value); 3] {
     let when = |number| {
         let condition = json!({"regex": format!("{expression}{number}")});
         json!({"event": "tool:*", "command": "true", "when": {"/tool_args/command": condition}})
@@ -150,10 +150,6 @@ fn with_expressions(expression: &str, count: usize) -> [(&'static str, Value); 4
         (
             "project/.codex/hooks.json",
             json!({"hooks": {"PreToolUse": groups}}),
-        ),
-        (
-            "project/.gemini/settings.json",
-            json!({"hooks": {"BeforeTool": groups}}),
         ),
     ]
 }
@@ -211,11 +207,10 @@ fn nothing_of_other_agents_changes_an_outcome() {
         ),
         (".claude/settings.local.json", bad_matcher),
         (".codex/hooks.json", of_all("PreToolUse PostToolUse")),
-        (".gemini/settings.json", of_all("BeforeTool AfterTool")),
         (".claude/settings.json", json!(LURE)),
     ] {
         let world = World::new();
-        let off = json!({"hooks": events_of_tool, "disableAllHooks": true, "hooksConfig": {"enabled": false}});
+        let off = json!({"hooks": events_of_tool, "disableAllHooks": true});
         let on = json!({"hooks": events_of_tool});
         for text in [on.to_string(), off.to_string(), "{".to_owned()] {
             world.write(&format!("project/{file}"), &text);
@@ -267,12 +262,10 @@ fn without_a_store_no_text_is_read() {
     assert!(!output.contains("IGNORE"), "{output}");
 }
 
-/// In a project with approvals, what cannot be used blocks, and says only where it is. The names of directories are
-/// text of the project too.
+/// In a project with approvals, what cannot be used blocks, and says only where it is.
 #[test]
 fn a_placeholder_of_a_project_names_its_place_alone() {
     let approved = json!({"event": "user:prompt_submit", "command": "true"});
-    let extension = format!("project/.gemini/extensions/{LURE}/hooks/hooks.json");
     for entry in [
         json!({"event": "tool:*", "name": LURE}),
         json!({"event": "tool:*", "description": LURE}),
@@ -280,23 +273,15 @@ fn a_placeholder_of_a_project_names_its_place_alone() {
         json!({"event": "tool:*", "command": "true", "on_failure": LURE}),
         json!({"event": "tool:*", "command": "true", "env": {format!("{LURE}="): "x"}}),
         json!({"event": "tool:*", "command": "true", "when": {LURE: "x"}}),
-        // A file of an extension instead.
-        Value::Null,
     ] {
         let world = World::new();
         write(&world, std::slice::from_ref(&approved));
         approve(&world);
-        let place = if entry.is_null() {
-            world.write(&extension, "{{");
-            "hooks.json"
-        } else {
-            write(&world, &[approved.clone(), entry]);
-            "hooks.json:2"
-        };
+        write(&world, &[approved.clone(), entry]);
         let hooks = host(&world);
         let error = hooks.execute(&events()[0]).check().unwrap_err();
         let error = error.to_string();
-        assert!(error.contains(place), "{error}");
+        assert!(error.contains("hooks.json:2"), "{error}");
         assert!(!error.contains("IGNORE"), "{error}");
         let output = hooks.execute(&events()[1]).updated_output();
         assert!(!format!("{output:?}").contains("IGNORE"));

@@ -90,8 +90,6 @@ impl Row<'_> {
             return Vec::new();
         }
         let name = match (self.agent, self.event) {
-            ("gemini", "tool:pre_execute") => "BeforeTool",
-            ("gemini", "tool:post_execute") => "AfterTool",
             (_, "tool:pre_execute") => "PreToolUse",
             (_, "session:start") => "SessionStart",
             (_, "user:prompt_submit") => "UserPromptSubmit",
