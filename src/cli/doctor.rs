@@ -274,6 +274,10 @@ impl Checkup {
                 different.join(", ")
             );
             self.find(problem, install);
+        } else if !registration.is_copied() {
+            let copy = named(&registration.program);
+            let problem = format!("it starts {copy}, a copy of another version of this program");
+            self.find(problem, install);
         }
     }
 

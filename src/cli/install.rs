@@ -10,7 +10,7 @@ use crate::cli::args::{Install, Recording, Uninstall};
 use crate::cli::confirm::is_confirmed;
 use crate::cli::files::named;
 use crate::cli::{CommandError, Context, Done, Exit, Terminal};
-use crate::compat::Agent;
+use crate::compat::{Agent, BRIDGED};
 use crate::config::read_for_saving;
 use crate::files::{NewFile, lock, remove, replace};
 use crate::json::{Positions, readable};
@@ -40,6 +40,13 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     // An unusable trace file is an error here: later, an agent would start the command and no person would see the error.
     let trace = context.trace_events(&args.recording, context.hooks)?;
     registration.trace_events = trace.map(|trace| real(trace.path()));
+    if let Some(original) = &registration.original {
+        let (why, copy) = (&original.why, named(&registration.program));
+        writeln!(
+            terminal,
+            "{why}, where this program is: agents start a copy of it, {copy}"
+        )?;
+    }
     for directory in &registration.left_out {
         let display = named(directory);
         writeln!(
@@ -52,7 +59,8 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     }
     let (all, failed) = registered(args, &registration, context, terminal)?;
     let results = ["already registered", "registered"];
-    let (written, failed) = match write(all, failed, args.yes, results, terminal)? {
+    let copy = || copied(&registration);
+    let (written, failed) = match write(all, failed, args.yes, copy, results, terminal)? {
         Written::Refused => return Ok(Exit::PROBLEMS),
         Written::Files(written, failed) => (written, failed),
     };
@@ -81,6 +89,18 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     }
     writeln!(terminal, "check it with `{doctor}`")?;
     ended(failed, Exit::fine_if(is_done), terminal)
+}
+
+/// Copies the program, if agents start a copy.
+fn copied(registration: &Registration) -> Result<(), CommandError> {
+    let cannot = |error| {
+        let message = format!(
+            "cannot copy this program to {}: {error}",
+            named(&registration.program)
+        );
+        CommandError::new(message).with_fix("correct this and repeat the command")
+    };
+    registration.copy().map_err(cannot)
 }
 
 /// The settings that are to be written, and the errors of other agents.
@@ -267,7 +287,7 @@ pub(crate) fn uninstall(
         }
     }
     let results = ["nothing was registered", "no longer registered"];
-    let (written, failed) = match write(all, failed, args.yes, results, terminal)? {
+    let (written, failed) = match write(all, failed, args.yes, || Ok(()), results, terminal)? {
         Written::Refused => return Ok(Exit::PROBLEMS),
         Written::Files(written, failed) => (written, failed),
     };
@@ -288,7 +308,26 @@ pub(crate) fn uninstall(
             writeln!(terminal, "cannot remove the message of {agent}: {error}")?;
         }
     }
+    remove_copy(&home, terminal)?;
     ended(failed, Exit::fine_if(is_done), terminal)
+}
+
+/// Removes the copy of the program, if no agent starts it.
+fn remove_copy(home: &Path, terminal: &mut Terminal<'_>) -> Result<(), CommandError> {
+    let copy = bridge::place_of_copy(home);
+    let may_start = |agent| match read_for_saving(&users_file(agent, home)) {
+        // A person may have changed the command, so that it is not recognised.
+        Ok(text) => text.is_some_and(|text| text.contains(bridge::COPY)),
+        Err(_) => true,
+    };
+    if !copy.is_file() || BRIDGED.into_iter().any(may_start) {
+        return Ok(());
+    }
+    let name = named(&copy);
+    Ok(match bridge::remove_copy(&copy) {
+        Ok(()) => writeln!(terminal, "{name}: removed, since no agent starts it"),
+        Err(error) => writeln!(terminal, "{name}: cannot be removed: {error}"),
+    }?)
 }
 
 /// Names the handlers that a person has changed, and what to do.
@@ -356,11 +395,12 @@ enum Written {
     Files(Vec<Settings>, Vec<CommandError>),
 }
 
-/// Writes the files that change, after a question.
+/// Writes the files that change, after a question and what must be there first.
 fn write(
     all: Vec<Settings>,
     mut failed: Vec<CommandError>,
     yes: bool,
+    first: impl FnOnce() -> Result<(), CommandError>,
     results: [&str; 2],
     terminal: &mut Terminal<'_>,
 ) -> Result<Written, CommandError> {
@@ -380,6 +420,7 @@ fn write(
         writeln!(terminal, "nothing was written")?;
         return Ok(Written::Refused);
     }
+    first()?;
     let mut written = Vec::new();
     for settings in all {
         let path = named(&settings.path);

@@ -50,6 +50,27 @@ pub(crate) fn replace(path: &Path, text: &str, new: NewFile) -> io::Result<()> {
     Ok(())
 }
 
+/// Copies a program to a path in one step. A link there is replaced, and not what it leads to.
+#[cfg(feature = "cli")]
+pub(crate) fn replace_program(path: &Path, program: &Path) -> io::Result<()> {
+    let mut source = super::open(program)?;
+    let directory = path.parent().unwrap_or(Path::new(""));
+    super::create_private(directory)?;
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o700));
+    }
+    let mut file = builder.tempfile_in(directory)?;
+    io::copy(&mut source, &mut file)?;
+    // A shell runs an empty file as a script that succeeds, as a loss of power may leave it.
+    file.as_file().sync_all()?;
+    put_in_place(file, path)?;
+    sync_directory(directory);
+    Ok(())
+}
+
 /// Follows symbolic links to the file that will be replaced, which need not exist. The links themselves stay.
 pub(crate) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     // Linux follows the same number (path_resolution(7)).

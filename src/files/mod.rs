@@ -16,6 +16,8 @@ mod regular;
 mod there;
 mod write;
 
+#[cfg(feature = "cli")]
+pub(crate) use atomic::replace_program;
 pub(crate) use atomic::{NewFile, end_of_links, replace};
 pub(crate) use lock::{Lock, lock};
 #[cfg(unix)]

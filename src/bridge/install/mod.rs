@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 pub(crate) use approvals::{Approvals, Runs, User};
 pub(crate) use child::BoundedChild;
 pub(crate) use edit::{Mistake, changed_by_hand, install, registered, uninstall, usable};
+pub(crate) use program::{COPY, place_of_copy, remove_copy};
 
 use super::dialect::Dialect;
 use super::session::{Session, state};
@@ -34,8 +35,10 @@ const LONGEST_MESSAGE: usize = 2000;
 /// The paths and names in a handler's command, so that nothing is taken from the agent's environment.
 #[derive(Debug, Clone)]
 pub(crate) struct Registration {
-    /// The absolute path of this program.
+    /// The absolute path of this program, or of a copy of it.
     pub(crate) program: PathBuf,
+    /// This program, if a copy is registered.
+    pub(crate) original: Option<program::Original>,
     pub(crate) home: PathBuf,
     /// The directory of the user's configuration; none if it is the usual one in the home directory.
     pub(crate) config_home: Option<PathBuf>,
@@ -57,15 +60,15 @@ impl Registration {
     /// # Errors
     /// If the handlers would block each call, or could not be recognised later.
     pub(crate) fn of_environment(profile: Option<String>) -> Result<Self, String> {
-        let program = program::called_as()?;
+        let home = home::home_dir().filter(|home| home.is_absolute());
+        let home = home.ok_or("cannot find the home directory")?;
+        let (program, original) = program::to_register(&home)?;
         if !is_called_so(&program) {
             return Err(format!(
                 "this program is called `{}`, expected `{PROGRAM}`: its handlers could not be recognised later",
                 program.display()
             ));
         }
-        let home = home::home_dir().filter(|home| home.is_absolute());
-        let home = home.ok_or("cannot find the home directory")?;
         let config_home = config_home().filter(|directory| *directory != home.join(".config"));
         if let Some(missing) = config_home.as_ref().filter(|directory| !directory.is_dir()) {
             return Err(format!(
@@ -97,6 +100,7 @@ impl Registration {
         }
         Ok(Self {
             program,
+            original,
             home,
             config_home,
             path: text_of(&path)?,
@@ -112,7 +116,31 @@ impl Registration {
     /// # Errors
     /// If a model may replace the program, or it may vanish.
     pub(crate) fn check_program(&self) -> Result<(), String> {
-        program::check_program(&self.program, &self.home)
+        let Some(why) = program::fault_of_place(&self.program, &self.home) else {
+            return Ok(());
+        };
+        Err(format!(
+            "cannot copy this program to `{}`: {why}, expected a place that lasts and that no agent writes: name another \
+            directory in `XDG_DATA_HOME`, or copy the program to `~/.local/bin` and run `install` by that path",
+            self.program.display(),
+        ))
+    }
+
+    /// Returns whether the copy, if one is registered, is this program.
+    pub(crate) fn is_copied(&self) -> bool {
+        let mut original = self.original.iter();
+        original.all(|original| original.is_copied_to(&self.program))
+    }
+
+    /// Copies this program, if a copy is registered.
+    ///
+    /// # Errors
+    /// If it cannot be copied.
+    pub(crate) fn copy(&self) -> io::Result<()> {
+        match &self.original {
+            Some(original) if !self.is_copied() => original.copy_to(&self.program),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the file with the message that a person reads if the program has not answered.

@@ -1,13 +1,13 @@
-//! The path by which agents start this program: the one by which its user does, if it lasts.
+//! The path by which agents start this program: the one by which its user does, if it lasts; else that of a copy.
 //!
 //! A package manager changes what its link leads to, and removes the old file, so a link stays a link. What a project, a
 //! temporary directory or a cache has may be replaced by a model or vanish, and then each call is blocked, or none.
 
-use std::env;
 use std::path::{Component, Path, PathBuf};
+use std::{env, fs, io};
 
 use crate::compat::is_called_so;
-use crate::files::is_executable;
+use crate::files::{self, is_executable};
 
 /// The most links that are followed, as in the system.
 const MOST_LINKS: usize = 40;
@@ -18,11 +18,67 @@ const CACHES: [&str; 3] = ["_npx", ".cache", "Caches"];
 /// Files that `pipx` and `uv tool` write into the environment of a program for all projects.
 const OF_TOOLS: [&str; 2] = ["pipx_metadata.json", "uv-receipt.toml"];
 
+/// This program, where agents start a copy of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Original {
+    path: PathBuf,
+    /// What is wrong with its place.
+    pub(crate) why: String,
+}
+
+impl Original {
+    /// Returns whether a file has the content of this program.
+    pub(super) fn is_copied_to(&self, copy: &Path) -> bool {
+        let content = fs::read(&self.path).ok();
+        content.is_some() && fs::read(copy).ok() == content
+    }
+
+    pub(super) fn copy_to(&self, copy: &Path) -> io::Result<()> {
+        files::replace_program(copy, &self.path)
+    }
+}
+
+/// Where the copy is below the directory of the user's data.
+pub(crate) const COPY: &str = "forge-hooks/registered/forge-hooks";
+
+/// Returns where the copy is.
+pub(crate) fn place_of_copy(home: &Path) -> PathBuf {
+    let named = env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+    let named = named.filter(|directory| directory.is_absolute());
+    let data = named.unwrap_or_else(|| home.join(".local/share"));
+    data.join(COPY)
+}
+
+/// Removes the copy, and its directories if they are empty then.
+///
+/// # Errors
+/// If it is there and cannot be removed.
+pub(crate) fn remove_copy(copy: &Path) -> io::Result<()> {
+    files::remove(copy)?;
+    for directory in copy.ancestors().skip(1).take(2) {
+        // Another file may be there.
+        let _ = files::remove_directory(directory);
+    }
+    Ok(())
+}
+
+/// Returns the path by which agents start this program, and the program itself if this is a copy.
+///
+/// # Errors
+/// If the system does not tell the program's file.
+pub(super) fn to_register(home: &Path) -> Result<(PathBuf, Option<Original>), String> {
+    let path = called_as()?;
+    let Some(why) = fault_of_version(&path).or_else(|| fault_of_place(&path, home)) else {
+        return Ok((path, None));
+    };
+    Ok((place_of_copy(home), Some(Original { path, why })))
+}
+
 /// Returns the absolute path by which this program was called, links included, if it leads to this program; else that of its file.
 ///
 /// # Errors
 /// If the system does not tell the file.
-pub(super) fn called_as() -> Result<PathBuf, String> {
+fn called_as() -> Result<PathBuf, String> {
     let own = env::current_exe()
         .map_err(|error| format!("cannot find the path of this program: {error}"))?;
     let called = env::args_os().next().map(PathBuf::from);
@@ -60,31 +116,30 @@ fn absolute(path: &Path) -> Option<PathBuf> {
     Some(before.canonicalize().ok()?.join(behind))
 }
 
-/// Checks that the program is in no place that a model may write or that may vanish; nor any link that leads to it.
-///
-/// # Errors
-/// If it is in one.
-pub(super) fn check_program(program: &Path, home: &Path) -> Result<(), String> {
+/// Returns the directory above the program that has another name in each version.
+fn fault_of_version(program: &Path) -> Option<String> {
+    let version = env!("CARGO_PKG_VERSION");
+    let mut above = program.ancestors().skip(1);
+    let named = above.find(|directory| {
+        let name = directory.file_name().unwrap_or_default();
+        name.to_string_lossy().contains(version)
+    })?;
+    let named = named.display();
+    Some(format!("`{named}` has another name in each version"))
+}
+
+/// Returns the directory above the program, or above a link that leads to it, that a model may write or that may vanish.
+pub(super) fn fault_of_place(program: &Path, home: &Path) -> Option<String> {
     let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
     let temporary = temporary_directories();
-    for place in places(program) {
-        // The directories above the home are no project, as in a container whose home is in a temporary directory.
-        let directories = place.ancestors().skip(1);
-        let mut directories = directories.filter(|directory| !home.starts_with(directory));
-        let found = directories.find_map(|directory| {
-            let what = fault_of(directory, &temporary)?;
-            Some((directory.to_owned(), what))
-        });
-        if let Some((directory, what)) = found {
-            return Err(format!(
-                "this program is `{}`, and `{}` is {what}: expected a place that lasts and that no agent writes, such as \
-                `~/.local/bin`: copy it there, or install it for all projects, and run `install` by that path",
-                program.display(),
-                directory.display()
-            ));
-        }
-    }
-    Ok(())
+    let places = places(program);
+    // The directories above the home are no project, as in a container whose home is in a temporary directory.
+    let directories = places.iter().flat_map(|place| place.ancestors().skip(1));
+    let mut directories = directories.filter(|directory| !home.starts_with(directory));
+    directories.find_map(|directory| {
+        let what = fault_of(directory, &temporary)?;
+        Some(format!("`{}` is {what}", directory.display()))
+    })
 }
 
 /// Returns what is wrong with a directory above the program.
@@ -95,8 +150,8 @@ fn fault_of(directory: &Path, temporary: &[PathBuf]) -> Option<&'static str> {
         Some("a temporary directory")
     } else if CACHES.iter().any(|cache| name == *cache) {
         Some("a cache of a package manager")
-    } else if directory.ends_with("node_modules/.bin") {
-        Some("a project's directory of programs")
+    } else if name == "node_modules" {
+        Some("a directory of Node packages")
     } else if has("pyvenv.cfg") && !OF_TOOLS.iter().any(|file| has(file)) {
         Some("a virtual environment of Python")
     } else if has(".git") {

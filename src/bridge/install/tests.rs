@@ -10,6 +10,7 @@ use crate::json;
 fn registration() -> Registration {
     Registration {
         program: "/home/ada/.cargo/bin/forge-hooks".into(),
+        original: None,
         home: "/home/ada".into(),
         config_home: None,
         path: "/usr/bin:/bin".to_owned(),

@@ -622,13 +622,15 @@ fn has_places(user: &User) {
     for name in ["links", "repo/.git", "home/.git"] {
         fs::create_dir_all(user.path(name)).unwrap();
     }
+    let versioned = concat!("cellar/v", env!("CARGO_PKG_VERSION"));
     user.write("venv/pyvenv.cfg", "");
     user.write("tool/pyvenv.cfg", "");
     user.write("tool/uv-receipt.toml", "");
     for place in [
         "cellar/1/bin",
+        versioned,
         "repo/sub",
-        "lib/node_modules/.bin",
+        "lib/node_modules/x",
         "venv/bin",
         "tool/bin",
         "home/.npm/_npx/1/bin",
@@ -642,22 +644,29 @@ fn has_places(user: &User) {
     for (name, target) in [
         ("links/forge-hooks", "../cellar/1/bin/forge-hooks"),
         ("cellar/current", "1"),
+        (
+            "links/new",
+            concat!("../cellar/v", env!("CARGO_PKG_VERSION")),
+        ),
         ("links/repo", "../repo/sub"),
         ("links/out", "../repo/out"),
         ("repo/out", "../cellar/1/bin"),
-        ("links/node", "../lib/node_modules/.bin"),
+        ("links/node", "../lib/node_modules/x"),
     ] {
         symlink(target, user.path(name)).unwrap();
     }
 }
 
-/// How the program is called, and where it is registered; none if it is not.
+/// Where the program registers a copy of itself.
+const COPY: &str = "home/.local/share/forge-hooks/registered/forge-hooks";
+
+/// How the program is called, and where it is registered, or why a copy is.
 #[test]
 fn the_path_by_which_the_user_calls_it_is_registered() {
     let user = User::with_home();
     has_places(&user);
     let bare = "forge-hooks";
-    let cases: [(&str, &str, Result<&str, &str>); 13] = [
+    let cases: [(&str, &str, Result<&str, &str>); 16] = [
         ("links/forge-hooks", "", Ok("links/forge-hooks")),
         (bare, "links", Ok("links/forge-hooks")),
         (bare, "nowhere", Ok("cellar/1/bin/forge-hooks")),
@@ -669,38 +678,42 @@ fn the_path_by_which_the_user_calls_it_is_registered() {
         ("project/../links/forge-hooks", "", Ok("links/forge-hooks")),
         ("tool/bin/forge-hooks", "", Ok("tool/bin/forge-hooks")),
         ("home/forge-hooks", "", Ok("home/forge-hooks")),
-        ("repo/sub/forge-hooks", "", Err("`[DIR]/repo` is a project")),
-        (
-            "links/repo/forge-hooks",
-            "",
-            Err("`[DIR]/repo` is a project"),
-        ),
-        (
-            "links/out/forge-hooks",
-            "",
-            Err("`[DIR]/repo` is a project"),
-        ),
+        ("links/new/forge-hooks", "", Ok("links/new/forge-hooks")),
+        ("repo/sub/forge-hooks", "", Err("repo` is a project")),
+        ("links/repo/forge-hooks", "", Err("repo` is a project")),
+        ("links/out/forge-hooks", "", Err("repo` is a project")),
         (
             "links/node/forge-hooks",
             "",
-            Err("`[DIR]/lib/node_modules/.bin` is a project's"),
+            Err("lib/node_modules` is a directory of Node packages"),
         ),
         (
             "venv/bin/forge-hooks",
             "",
-            Err("`[DIR]/venv` is a virtual environment"),
+            Err("venv` is a virtual environment"),
         ),
         (
             "home/.npm/_npx/1/bin/forge-hooks",
             "",
             Err("_npx` is a cache"),
         ),
+        (
+            "temporary/x/forge-hooks",
+            "",
+            Err("temporary` is a temporary directory"),
+        ),
+        (
+            "cellar/v@/forge-hooks",
+            "",
+            Err("` has another name in each version"),
+        ),
     ];
-    let install = |called: &str, path: &str| {
+    for (called, path, expected) in cases {
+        let called = called.replace('@', env!("CARGO_PKG_VERSION"));
         let file = if called == bare {
             "cellar/1/bin/forge-hooks"
         } else {
-            called
+            &called
         };
         let mut install = Command::new(user.path(file));
         if called == bare {
@@ -711,28 +724,91 @@ fn the_path_by_which_the_user_calls_it_is_registered() {
         install.env("TMPDIR", user.path("temporary"));
         let paths = [user.path(path), "/usr/bin".into()];
         install.env("PATH", std::env::join_paths(paths).unwrap());
-        user.printed(install.output().unwrap())
-    };
-    for (called, path, expected) in cases {
-        let printed = install(called, path);
-        match expected {
-            Ok(program) => {
-                assert_eq!(printed.status, 0, "{called}: {printed:?}");
-                let said = format!(": starts [DIR]/{program} at ");
-                assert!(printed.out.contains(&said), "{called}: {printed:?}");
-            }
-            Err(why) => {
-                assert_eq!(printed.status, 2, "{called}: {printed:?}");
-                assert!(printed.err.contains(why), "{called}: {printed:?}");
-                assert!(printed.err.contains("copy it there"), "{printed:?}");
-            }
-        }
+        let printed = user.printed(install.output().unwrap());
+        assert_eq!(printed.status, 0, "{called}: {printed:?}");
+        let (program, why) = expected.map_or_else(|why| (COPY, Some(why)), |path| (path, None));
+        let said = format!(": starts [DIR]/{program} at ");
+        assert!(printed.out.contains(&said), "{called}: {printed:?}");
+        let said = ", where this program is: agents start a copy of it, [DIR]/home/.local/";
+        assert_eq!(printed.out.contains(said), why.is_some(), "{printed:?}");
+        assert!(printed.out.contains(why.unwrap_or_default()), "{printed:?}");
     }
-    let printed = install("temporary/x/forge-hooks", "");
+}
+
+#[test]
+fn a_copy_is_registered_until_no_agent_starts_it() {
+    let user = User::with_home();
+    user.write("venv/pyvenv.cfg", "");
+    fs::create_dir_all(user.path("venv/bin")).unwrap();
+    let program = user.path("venv/bin/forge-hooks");
+    user.has_program(&program);
+    let run = |words: &[&str]| {
+        let mut command = Command::new(&program);
+        user.set(&mut command);
+        user.printed(command.args(words).output().unwrap())
+    };
+    let refused = run(&["install", "claude"]);
+    assert!(refused.status != 0 && !user.path(COPY).exists());
+    let installed = run(&["install", "claude", "gemini", "--yes"]);
+    assert_eq!(installed.status, 0, "{installed:?}");
+    let mode = user.path(COPY).metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    assert_eq!(run(&["doctor", "claude"]).err, "");
+
+    let command = user.command_in(".claude/settings.json", "PreToolUse");
+    let write = |path: &Path| {
+        let tool = json!({"file_path": path, "content": "x"});
+        let input = json!({"hook_event_name": "PreToolUse", "cwd": user.project(),
+            "tool_name": "Write", "tool_input": tool});
+        user.runs("sh", &command, "", &input.to_string())
+    };
+    for (path, status) in [(COPY, 2), ("home/.local/share/notes", 0)] {
+        let answer = write(&user.path(path));
+        assert_eq!(answer.status, status, "{path}: {answer:?}");
+    }
+
+    let mut copy = fs::File::options()
+        .append(true)
+        .open(user.path(COPY))
+        .unwrap();
+    std::io::Write::write_all(&mut copy, b"another version").unwrap();
+    drop(copy);
+    let doctor = run(&["doctor", "claude"]);
     assert!(
-        printed.err.contains("is a temporary directory"),
-        "{printed:?}"
+        doctor.out.contains(
+            "starts [DIR]/home/.local/share/forge-hooks/registered/forge-hooks, a copy of another version of this program"
+        ),
+        "{doctor:?}"
     );
+    assert_eq!(run(&["install", "claude", "--yes"]).status, 0);
+    let doctor = run(&["doctor", "claude"]);
+    assert!(doctor.out.contains("a probe is blocked"), "{doctor:?}");
+
+    let removed = run(&["uninstall", "claude", "--yes"]);
+    assert!(
+        removed.status == 0 && user.path(COPY).exists(),
+        "{removed:?}"
+    );
+    let removed = run(&["uninstall", "gemini", "--yes"]);
+    assert!(
+        removed.out.contains("removed, since no agent starts it"),
+        "{removed:?}"
+    );
+    assert!(!user.path("home/.local/share/forge-hooks").exists());
+}
+
+#[test]
+fn a_copy_is_not_put_where_it_would_not_last() {
+    let user = User::with_home();
+    has_places(&user);
+    let mut install = Command::new(user.path("venv/bin/forge-hooks"));
+    user.set(&mut install);
+    install.env("XDG_DATA_HOME", user.path("repo/data"));
+    let printed = user.printed(install.args(["install", "claude"]).output().unwrap());
+    assert_eq!(printed.status, 2, "{printed:?}");
+    let said = "cannot copy this program to `[DIR]/repo/data/forge-hooks/registered/forge-hooks`: \
+        `[DIR]/repo` is a project, expected a place that lasts";
+    assert!(printed.err.contains(said), "{printed:?}");
 }
 
 #[test]
