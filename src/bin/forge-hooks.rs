@@ -21,6 +21,10 @@ fn main() -> ExitCode {
     let mut interrupts: Option<Interrupts> = None;
     let interrupted = move || interrupts.get_or_insert_with(Interrupts::install).status();
     let mut io = Io::system("forge-hooks").interrupted_by(interrupted);
+    // `packaging/build` sets it; a crate of crates.io comes without its git.
+    if let Some(commit) = option_env!("FORGE_HOOKS_COMMIT") {
+        io = io.with_version(format!("{} ({commit})", env!("CARGO_PKG_VERSION")));
+    }
     cli::run_standalone(std::env::args_os().skip(1), &mut io).into()
 }
 
