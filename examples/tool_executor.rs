@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forge_hooks::compat::{CLAUDE, OtherAgents};
-use forge_hooks::lifecycle::{Question, Running, Session, ToolRun, Turn};
-use forge_hooks::{AppProfile, HookBlockedError, HookExecutor, Hooks, Permit, Sandbox, Trace};
+use forge_hooks::lifecycle::{Next, Question, Running, Session, ToolRun, Turn};
+use forge_hooks::{AppProfile, HookExecutor, Hooks, Permit, Sandbox, Trace};
 use serde_json::{Value, json};
 
 const PLUGIN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/plugin");
@@ -98,30 +98,21 @@ impl Agent {
         let mut returned = Vec::new();
         for (tool, args) in calls {
             println!("> {tool} {args}");
-            // An error is for the model too. After Ctrl-C there is no verdict for it, and the turn ends.
-            let (text, stops_turn) = self.call(tool, args).unwrap_or_else(|blocked| {
-                println!("  {blocked}");
-                let ends = blocked.stops_turn() || blocked.is_cancelled();
-                (blocked.to_string(), ends)
-            });
-            if stops_turn {
-                return Ok(()); // the session ends when it is dropped
+            let run = self.call(tool, args);
+            show(&run);
+            match run.next {
+                Next::GoOn(text) => returned.push(text),
+                Next::EndTurn(_) | Next::Cancelled => return Ok(()), // the session ends when it is dropped
             }
-            returned.push(text);
         }
         self.go_on(&returned)
     }
 
     /// Hooks run before and after the tool; if one blocks, the tool is not called.
-    fn call(&self, tool: &str, args: Value) -> Result<(String, bool), HookBlockedError> {
+    fn call(&self, tool: &str, args: Value) -> ToolRun {
         let call = self.session.lifecycle().tool(tool, args);
-        let run = call
-            .on_ask(ask_user)
-            .run(|permit| use_tool(permit, &self.directory))?;
-        show(&run);
-        let stops_turn = run.stops_turn();
-        let text = run.into_output().unwrap_or_else(|error| error.to_string());
-        Ok((text, stops_turn))
+        call.on_ask(ask_user)
+            .run(|permit| use_tool(permit, &self.directory))
     }
 
     /// The model has no more calls. A hook may want the agent to go on.
@@ -144,29 +135,24 @@ fn ask_user(question: &Question<'_>) -> bool {
     false
 }
 
-fn show(run: &ToolRun<String, Box<dyn Error>>) {
-    eprint!("{}", run.failures());
-    for message in run.system_messages() {
+fn show(run: &ToolRun) {
+    for message in &run.messages {
         println!("  for the user: {message}");
     }
-    // The run's output is not always the tool's own: hooks may have masked or withheld it.
-    match run.output() {
-        Ok(output) => println!("  {output}"),
-        Err(error) => println!("  failed: {error}"),
-    }
-    if let Some(context) = run.additional_context() {
-        println!("  for the model: {context}");
+    match &run.next {
+        Next::GoOn(text) if run.is_error => println!("  failed: {text}"),
+        Next::GoOn(text) | Next::EndTurn(text) => println!("  {text}"),
+        Next::Cancelled => println!("  cancelled"),
     }
 }
 
 /// Runs a tool, which hooks have permitted with these arguments. Nothing else in this program does.
-fn use_tool(permit: Permit, directory: &Path) -> Result<String, Box<dyn Error>> {
-    let name = permit.tool();
-    let arg = |key: &str| {
-        permit.args()[key]
-            .as_str()
-            .ok_or(format!("{name} needs `{key}`"))
-    };
+fn use_tool(permit: Permit, directory: &Path) -> ToolRun {
+    permit.run(|tool, args| call_tool(tool, args, directory))
+}
+
+fn call_tool(name: &str, args: &Value, directory: &Path) -> Result<String, Box<dyn Error>> {
+    let arg = |key: &str| args[key].as_str().ok_or(format!("{name} needs `{key}`"));
     let path = directory.join(arg("path")?);
     let done = match name {
         "read" => fs::read_to_string(path),

@@ -427,7 +427,7 @@ impl Hooks {
     /// Returns a [`Lifecycle`], which fires the events around a tool, a model call, a session or a permission in the right order.
     #[must_use]
     pub fn lifecycle(&self) -> Lifecycle {
-        Lifecycle::new(self.executor().clone())
+        Lifecycle::of_loaded(self.executor().clone())
     }
 
     /// Returns the report of the last load, for the host to show.

@@ -2,28 +2,29 @@
 //! your program does; they cannot hang or crash it.
 //!
 //! ```
+//! use forge_hooks::lifecycle::{Next, ToolRun};
 //! use forge_hooks::{AppProfile, Hooks, Permit};
 //! use serde_json::json;
 //!
-//! /// The only function that runs a command: hooks alone give a permit.
-//! fn run(permit: Permit) -> Result<String, String> {
-//!     Ok(format!("running {}", permit.args()["command"]))
+//! /// The only function of the program that runs a command: hooks alone give a permit.
+//! fn run(permit: Permit) -> ToolRun {
+//!     permit.run(|_, args| Ok::<_, String>(format!("running {}", args["command"])))
 //! }
 //!
 //! # let home = tempfile::tempdir().unwrap();
-//! let builder = Hooks::builder(AppProfile::new("myagent")); // the name of files and variables
-//! # let builder = builder.config_home(home.path());
-//! let hooks = builder.load(); // from ~/.config/myagent/hooks.json
-//! eprint!("{}", hooks.report()); // what is wrong in the hooks files
+//! # let hooks = Hooks::builder(AppProfile::new("myagent")).config_home(home.path()).load();
+//! # /*
+//! let hooks = Hooks::builder(AppProfile::new("myagent")).project(".").load();
+//! # */
+//! eprint!("{}", hooks.report()); // what is wrong in hooks.json, and where
 //!
-//! match hooks.lifecycle().tool("bash", json!({"command": "ls"})).run(run) {
-//!     Ok(ran) => {
-//!         eprint!("{}", ran.failures()); // hooks that failed and did not block
-//!         println!("{}", ran.output()?);
-//!     }
-//!     Err(blocked) => println!("{blocked}"),
+//! # let command = "ls";
+//! let ran = hooks.lifecycle().tool("bash", json!({"command": command})).run(run);
+//! ran.messages.iter().for_each(|message| eprintln!("{message}")); // such as a hook that failed
+//! match ran.next {
+//!     Next::GoOn(text) | Next::EndTurn(text) => println!("{text}"), // the output, or why there is none
+//!     Next::Cancelled => {}
 //! }
-//! # Ok::<(), String>(())
 //! ```
 //!
 //! A hook of a user, in `hooks.json`:

@@ -169,7 +169,7 @@ impl HookExecutor {
     }
 
     /// Returns the hooks whose pattern matches, in their order.
-    fn hooks_of(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
+    pub(crate) fn hooks_of(&self, event: &HookEvent) -> Vec<Arc<Hook>> {
         let mut hooks = self.shared.registry.get_hooks(event);
         sort(&event.event_type, &mut hooks);
         hooks

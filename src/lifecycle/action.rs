@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -12,6 +13,7 @@ use super::question::{Ask, Question, agreed};
 use super::table::Row;
 use crate::events::{AGENT_ID, AGENT_TYPE, EventType, HookEvent};
 use crate::executor::{CancelToken, FireOptions};
+use crate::hook::Hook;
 use crate::logging::warn;
 use crate::outcome::{Failures, HookBlockedError, Outcome, joined};
 use crate::printable::printable;
@@ -79,11 +81,11 @@ impl<'a, A: Action> Request<'a, A> {
     /// in the log.
     ///
     /// ```
-    /// use forge_hooks::{HookExecutor, Lifecycle};
+    /// use forge_hooks::Lifecycle;
     ///
-    /// let hooks = Lifecycle::new(HookExecutor::builder().build());
+    /// let hooks = Lifecycle::without_hooks();
     /// let call = hooks.tool("ls", ".").with_field("tool_use_id", "toolu_7");
-    /// assert!(call.run(|_| Ok::<_, String>("src")).is_ok());
+    /// call.run(|permit| permit.run(|_, _| Ok::<_, String>("src"))).check()?;
     /// # Ok::<(), forge_hooks::HookBlockedError>(())
     /// ```
     pub fn with_field(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
@@ -263,11 +265,30 @@ impl Open {
         tokens.any(CancelToken::is_cancelled)
     }
 
+    /// Returns whether the action's own token was cancelled.
+    pub(super) fn is_cancelled_by_token(&self) -> bool {
+        let token = self.lifecycle.token.as_ref();
+        token.is_some_and(CancelToken::is_cancelled)
+    }
+
+    /// Returns the hooks that the event before the action has now, whatever its data.
+    pub(super) fn hooks(&self) -> Vec<Arc<Hook>> {
+        let event_type = EventType::of_name(&self.row.before).unwrap_or(EventType::ToolError);
+        let mut event = HookEvent::new(event_type);
+        event.tool_name.clone_from(&self.tool);
+        self.lifecycle.executor.hooks_of(&event)
+    }
+
+    /// Fires no event at the end.
+    pub(super) fn forget(&mut self) {
+        self.is_running = false;
+    }
+
     /// Checks that the host still wants the action, whether there are hooks or not.
     ///
     /// # Errors
     /// If the action [is cancelled](Self::is_cancelled).
-    fn check(&self) -> Result<(), HookBlockedError> {
+    pub(super) fn check(&self) -> Result<(), HookBlockedError> {
         if self.is_cancelled() {
             return Err(HookBlockedError::cancelled());
         }
@@ -292,6 +313,12 @@ impl Open {
 
     /// Fires the event of the action's end, with its result or the reason of its failure.
     pub(super) fn end(&mut self, result: Result<Value, &str>) -> Option<Outcome> {
+        let event = self.end_event(result)?;
+        self.lifecycle.fire_after(event)
+    }
+
+    /// Creates the event of the action's end, which the caller fires.
+    pub(super) fn end_event(&mut self, result: Result<Value, &str>) -> Option<HookEvent> {
         self.is_running = false;
         let ((name, key), value) = match result {
             Ok(value) => (&self.row.after, value),
@@ -301,7 +328,7 @@ impl Open {
         if let Some(key) = key {
             event = event.with_data(*key, value);
         }
-        self.lifecycle.fire_after(event)
+        Some(event)
     }
 }
 

@@ -151,8 +151,8 @@ impl Running<Stream> {
 /// let hooks = Lifecycle::new(HookExecutor::builder().build()).without_waiting();
 /// let session = hooks.session("sess_1").begin()?;
 /// session.message("user", "hello");
-/// let call = session.lifecycle().tool("ls", "{}").run(|_| Ok::<_, String>("src"));
-/// assert!(call.is_ok());
+/// let call = session.lifecycle().tool("ls", "{}");
+/// call.run(|permit| permit.run(|_, _| Ok::<_, String>("src"))).check()?;
 /// session.finish();
 /// # Ok::<(), forge_hooks::HookBlockedError>(())
 /// ```
@@ -266,8 +266,7 @@ impl Running<Turn> {
     /// let session = Lifecycle::new(executor).session("s1").begin()?;
     /// let turn = session.prompt("explore").begin()?;
     /// let turn = turn.subagent("explorer").begin()?;
-    /// let write = turn.lifecycle().tool("write", "notes.txt").run(|_| Ok::<_, String>("written"));
-    /// assert!(write.is_err());
+    /// assert!(turn.lifecycle().tool("write", "notes.txt").permit().is_err());
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -301,8 +300,8 @@ impl Running<Turn> {
     /// let session = Lifecycle::new(executor).session("s1").begin()?;
     /// let turn = session.prompt("explore").begin()?;
     /// let subagent = turn.subagent_with_id("explorer", "explorer-2").begin()?;
-    /// let read = subagent.lifecycle().tool("read", "notes.txt").run(|_| Ok::<_, String>("text"))?;
-    /// assert_eq!(read.before.results()[0].stdout(), "explorer explorer-2\n");
+    /// let read = subagent.lifecycle().tool("read", "notes.txt").permit()?;
+    /// assert_eq!(read.before().results()[0].stdout(), "explorer explorer-2\n");
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -3,30 +3,17 @@
 //! Knows the events before and after an action of the host. Does not know the action itself, or how hooks run.
 //!
 //! Each action has the same three steps. `begin` fires the event before the action, and fails if a hook blocks. Then the
-//! host acts. `finish` fires the event after the action. `run` does all three, with a function that acts. For a tool, `begin`
-//! is `permit`: it also returns the [`Permit`] that the function which runs tools takes. By hand:
+//! host acts. `finish` fires the event after the action. `run` does all three, with a function that acts. A tool has its
+//! own: `permit` returns the [`Permit`] that the function which runs tools takes, and [`ToolRun`] is what follows.
 //!
-//! ```
-//! use forge_hooks::lifecycle::ToolRun;
-//! use forge_hooks::{HookBlockedError, Lifecycle, Permit};
-//! use serde_json::json;
-//!
-//! # async fn list(permit: Permit) -> Result<String, String> { Ok(format!("what is in {}", permit.args()["path"])) }
-//! async fn call(hooks: &Lifecycle) -> Result<ToolRun<String, String>, HookBlockedError> {
-//!     let (permit, running) = hooks.tool("ls", json!({"path": "."})).permit()?;
-//!     let listing = list(permit).await;
-//!     Ok(running.finish(listing))
-//! }
-//! ```
-//!
-//! `begin`, `permit` and `finish` run hooks on the calling thread. An async host calls them where a thread may wait, such as
-//! in `spawn_blocking`: a [`Request`] and a [`Running`] can be moved there.
+//! `begin`, `permit`, `run` and `finish` run hooks on the calling thread. An async host calls them where a thread may wait, such as
+//! in `spawn_blocking`: a [`Request`] and a [`Running`] can be moved there. [`Permit::run_async`] does not wait.
 //!
 //! # When a hook blocks
-//! The model must learn that its call was not made, and why, so that it can do something else. So the host gives it
-//! the error's message as the result of the call, marked as an error: "blocked by hook \`No sudo\`: sudo is not allowed".
-//! The [context](crate::HookBlockedError::additional_context) of the error is for the model too, its
-//! [failures](crate::HookBlockedError::failures) are for the user. If the error
+//! The model must learn that its call was not made, and why, so that it can do something else. [`ToolRun::next`] has the text
+//! for it: "blocked by hook \`No sudo\`: sudo is not allowed". For other actions, the host gives it the message of the error, and its
+//! [context](crate::HookBlockedError::additional_context); the [failures](crate::HookBlockedError::failures) are for the
+//! user. If the error
 //! [stops the turn](crate::HookBlockedError::stops_turn), the host does not call the model again before its user has spoken. The
 //! same is right if it [is cancelled](crate::HookBlockedError::is_cancelled): no hook has decided anything, so the model gets
 //! nothing. The model does not get a blocked prompt: the host shows its user the reason.
@@ -43,6 +30,7 @@ mod table;
 mod tool;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 
@@ -59,7 +47,7 @@ pub use own::{Own, OwnAction};
 pub use permission::{Permission, PermissionRun};
 pub use permit::Permit;
 pub use question::Question;
-pub use tool::{Tool, ToolRun};
+pub use tool::{Next, Tool, ToolRun};
 
 /// Fires the events around the actions of a host, in the right order.
 ///
@@ -70,7 +58,8 @@ pub use tool::{Tool, ToolRun};
 /// submitted instead. If a hook fails on such an event, the hooks after it run nevertheless.
 ///
 /// ```
-/// use forge_hooks::{Hook, HookExecutor, Lifecycle};
+/// use forge_hooks::lifecycle::{Next, ToolRun};
+/// use forge_hooks::{Hook, HookExecutor, Lifecycle, Permit};
 /// use serde_json::json;
 ///
 /// let executor = HookExecutor::builder().build();
@@ -78,17 +67,14 @@ pub use tool::{Tool, ToolRun};
 /// let session = Lifecycle::new(executor).session("s1").begin()?;
 /// let hooks = session.lifecycle();
 ///
-/// let listing = hooks.tool("ls", json!({"path": "."})).run(|permit| {
-///     Ok::<_, std::io::Error>(format!("what is in {}", permit.args()["path"]))
-/// })?;
+/// fn use_tool(permit: Permit) -> ToolRun {
+///     permit.run(|tool, args| Ok::<_, std::io::Error>(format!("{tool} of {}", args["path"])))
+/// }
 /// // As hooks have left it: this is what the model gets.
-/// assert_eq!(listing.output().unwrap(), r#"what is in ".""#);
-///
-/// let blocked = hooks.tool("rm", json!({"path": "/"})).run(|_| -> Result<(), String> {
-///     unreachable!("a hook has blocked it")
-/// });
-/// // And this, as an error of the tool.
-/// assert_eq!(blocked.unwrap_err().to_string(), "blocked by hook `guard`: never");
+/// let listed = hooks.tool("ls", json!({"path": "."})).run(use_tool);
+/// assert_eq!(listed.next, Next::GoOn(r#"ls of ".""#.to_owned()));
+/// let blocked = hooks.tool("rm", json!({"path": "/"})).run(use_tool);
+/// assert_eq!(blocked.next, Next::GoOn("blocked by hook `guard`: never".to_owned()));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -101,13 +87,17 @@ pub struct Lifecycle {
     waits: bool,
     token: Option<CancelToken>,
     stops: Stops,
+    /// True if it is known that there may be no hooks: they were loaded, or the host wants none.
+    may_be_unguarded: bool,
 }
 
 impl Lifecycle {
-    /// Creates a lifecycle for the hooks of this executor, without a session.
+    /// Creates a lifecycle for the hooks of this executor, without a session. A host that loads hooks calls
+    /// [`Hooks::lifecycle`](crate::Hooks::lifecycle): this one logs a warning if a tool is called and the executor has no hooks.
     #[must_use]
     pub fn new(executor: HookExecutor) -> Self {
         Self {
+            may_be_unguarded: false,
             executor,
             session_id: None,
             agent: None,
@@ -115,6 +105,31 @@ impl Lifecycle {
             waits: true,
             token: None,
             stops: Stops::default(),
+        }
+    }
+
+    /// Creates a lifecycle that allows everything, for the tests of a host: they get their [`Permit`]s from it.
+    #[must_use]
+    pub fn without_hooks() -> Self {
+        Self::of_loaded(HookExecutor::builder().build())
+    }
+
+    /// Creates a lifecycle for an executor whose hooks were loaded.
+    pub(crate) fn of_loaded(executor: HookExecutor) -> Self {
+        let mut lifecycle = Self::new(executor);
+        lifecycle.may_be_unguarded = true;
+        lifecycle
+    }
+
+    /// Warns, once, that no hook can see a call of a tool although the host expects some.
+    fn warn_if_unguarded(&self) {
+        static WARNED: AtomicBool = AtomicBool::new(false);
+        let is_unguarded = !self.may_be_unguarded && self.executor.registry().is_empty();
+        if is_unguarded && !WARNED.swap(true, Ordering::Relaxed) {
+            warn!(
+                "a tool is called, and its lifecycle has no hooks: was another executor loaded? \
+                 `Hooks::lifecycle` has the loaded hooks, `Lifecycle::without_hooks` wants none"
+            );
         }
     }
 
@@ -256,6 +271,19 @@ impl Lifecycle {
         match &self.token {
             Some(token) => options.cancelled_by(token),
             None => options,
+        }
+    }
+
+    /// Fires an event as [`fire_after`](Self::fire_after) does, on the pool.
+    async fn submit_after(&self, event: HookEvent) -> Option<Outcome> {
+        if !self.waits && !self.executor.redacts_output(&event) {
+            return self.fire_after(event);
+        }
+        let options = self.options().stop_on_failure(false);
+        match self.executor.submit(event, options.clone()) {
+            Ok(handle) => Some(handle.await),
+            // The model must not get an output that no hook has redacted.
+            Err(error) => Some(self.executor.execute(error.event(), options)),
         }
     }
 

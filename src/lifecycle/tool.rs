@@ -1,21 +1,17 @@
-//! A call of a tool, and the output that the model receives.
+//! A call of a tool, and what follows it: for the model, for the user, for the agent's loop.
 
-use std::any::Any;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::action::{Action, Request, Running};
-use super::permit::Permit;
-use crate::executor::CancelToken;
+use super::action::{Action, Running};
 use crate::logging::warn;
-use crate::outcome::{Failures, HookBlockedError, Outcome, joined, texts};
-use crate::printable::printable;
+use crate::outcome::{Failures, HookBlockedError, HookOutput, Outcome, joined, texts};
+use crate::printable::{printable, printable_lines};
 
 /// The key of the arguments in the data of an event.
-const ARGS: &str = "tool_args";
+pub(super) const ARGS: &str = "tool_args";
 
 /// A call of a tool; see [`Lifecycle::tool`](super::Lifecycle::tool).
 #[derive(Debug)]
@@ -28,233 +24,163 @@ impl Action for Tool {
     }
 }
 
-impl Request<'_, Tool> {
-    /// Lets hooks that change the arguments (`updatedInput`) block the call.
-    ///
-    /// Default: the permit has the changed arguments, as [`applies_updates`](crate::FireOptions::applies_updates) says. A change of
-    /// arguments that are not a JSON object blocks.
-    pub fn refuse_updates(mut self) -> Self {
-        self.applies_updates = false;
-        self
-    }
-
-    /// Fires `tool:pre_execute`, and runs its hooks on this thread. The host then runs the tool of the permit, and passes
-    /// its result to [`finish`](Running::finish).
-    ///
-    /// This is for a host that cannot call its tool in a function, such as an async one; any other one calls
-    /// [`run`](Request::run). A batch of calls needs no order: each permit has its own tool and arguments.
-    ///
-    /// # Errors
-    /// If a hook blocks the call or stops the turn, the user declines when asked, or the host
-    /// [cancels](HookBlockedError::is_cancelled) the event. The host then [gives its model the
-    /// reason](super#when-a-hook-blocks).
-    pub fn permit(self) -> Result<(Permit, Running<Tool>), HookBlockedError> {
-        let running = self.start()?;
-        let open = &running.open;
-        let permit = Permit::new(
-            open.tool.clone().unwrap_or_default(),
-            open.data.get(ARGS).cloned().unwrap_or_default(),
-        );
-        Ok((permit, running))
-    }
-
-    /// Fires `tool:pre_execute`, calls the function that runs tools with the [`Permit`], and fires `tool:post_execute` with
-    /// its result, or `tool:error` with its error message.
-    ///
-    /// # Errors
-    /// The errors of [`permit`](Request::permit). The tool has not been called then. An error of the tool itself is in
-    /// [`ToolRun::output`].
-    ///
-    /// # Panics
-    /// If the tool panics, after `tool:error` has been fired with the message of the panic.
-    pub fn run<T: Serialize, E: fmt::Display>(
-        self,
-        tool: impl FnOnce(Permit) -> Result<T, E>,
-    ) -> Result<ToolRun<T, E>, HookBlockedError> {
-        let (permit, running) = self.permit()?;
-        // Unwind safety: the panic continues, so no state that the tool left inconsistent is used.
-        match catch_unwind(AssertUnwindSafe(|| tool(permit))) {
-            Ok(result) => Ok(running.finish(result)),
-            Err(payload) => {
-                let _ = running.finish(Err::<(), _>(panic_message(&*payload)));
-                resume_unwind(payload)
-            }
-        }
-    }
+/// What an agent does after a call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// It gives this text to its model, as what the call has returned.
+    GoOn(String),
+    /// It ends the turn and does not call the model again before its user has spoken. The next prompt begins with this text.
+    EndTurn(String),
+    /// Its user has cancelled the call: it ends the turn. No hook has decided anything, so the model gets nothing.
+    Cancelled,
 }
 
-fn panic_message(payload: &(dyn Any + Send)) -> &str {
-    let fixed = payload.downcast_ref::<&str>().copied();
-    let made = || payload.downcast_ref::<String>().map(String::as_str);
-    fixed.or_else(made).unwrap_or("panicked")
-}
-
-impl Running<Tool> {
-    /// Fires `tool:post_execute` with the tool's result, or `tool:error` with its error message.
-    pub fn finish<T: Serialize, E: fmt::Display>(mut self, result: Result<T, E>) -> ToolRun<T, E> {
-        let after = match &result {
-            Ok(value) => {
-                let value = serde_json::to_value(value).unwrap_or_else(|error| {
-                    let name = printable(self.open.tool.as_deref().unwrap_or_default());
-                    warn!("hooks do not receive the result of tool `{name}`: {error}");
-                    Value::Null
-                });
-                self.open.end(Ok(value))
-            }
-            Err(error) => self.open.end(Err(&error.to_string())),
-        };
-        let token = self.open.lifecycle.token.as_ref();
-        ToolRun {
-            unmasked: result,
-            is_cancelled: token.is_some_and(CancelToken::is_cancelled),
-            args: self.open.data.remove(ARGS).unwrap_or_default(),
-            before: self.before,
-            after,
-        }
-    }
-}
-
-/// A tool that was called, with the outcomes of its hooks.
+/// What follows a call of a tool, whether it was made or not.
+#[derive(Clone)]
 #[non_exhaustive]
-#[must_use = "the tool may have failed: look at `output`"]
-pub struct ToolRun<T, E> {
-    unmasked: Result<T, E>,
-    is_cancelled: bool,
-    /// The arguments with which the tool was called.
+#[must_use = "`next` says what the agent does now"]
+pub struct ToolRun {
+    /// What the agent does now. Its text has the tool's output as hooks have left it, or why there is none, and what hooks say
+    /// to the model.
+    pub next: Next,
+    /// What the agent shows to its user: the messages of hooks, hooks that failed, why the turn ends. Each is
+    /// [printable](crate::printable_lines()).
+    pub messages: Vec<String>,
+    /// True if the text is an error: the call was blocked or refused, or the tool has failed.
+    pub is_error: bool,
+    /// The arguments with the changes of hooks; null if the call was blocked.
     pub args: Value,
-    /// The outcome before the call.
-    pub before: Outcome,
+    /// The outcome before the call; none if it was cancelled before its hooks ran.
+    pub before: Option<Outcome>,
     /// The outcome after the call; none if it was not waited for.
     pub after: Option<Outcome>,
+    blocked: Option<HookBlockedError>,
+    output: Option<Value>,
 }
 
-impl<T: Serialize, E> ToolRun<T, E> {
-    /// Returns the tool's output for the model, with the changes of hooks ([`Outcome::updated_output`]): text unchanged, any
-    /// other value as JSON, and a value that cannot be written as JSON as `null`.
-    ///
-    /// # Errors
-    /// The error of the tool, if it has failed.
-    pub fn output(&self) -> Result<String, &E> {
-        self.output_json().map(text_of)
+/// The end of a call that hooks have allowed.
+pub(super) struct End {
+    pub(super) result: Result<Value, String>,
+    pub(super) is_cancelled: bool,
+    pub(super) args: Value,
+    pub(super) before: Outcome,
+    pub(super) after: Option<Outcome>,
+}
+
+impl ToolRun {
+    pub(super) fn new(end: End) -> Self {
+        let updated = end.after.as_ref().and_then(Outcome::updated_output);
+        let output = end.result.map(|value| updated.unwrap_or(value));
+        let is_error = output.is_err();
+        let (first, output) = match output {
+            Ok(value) => (text_of(&value), Some(value)),
+            Err(error) => (error, None),
+        };
+        let outcomes = || std::iter::once(&end.before).chain(&end.after);
+        let said: [fn(&HookOutput) -> Option<&str>; 2] = [
+            |output| output.additional_context.as_deref(),
+            |output| output.feedback.as_deref(),
+        ];
+        let [context, feedback] = said.map(|text| joined(outcomes(), text));
+        let stops_turn = outcomes().any(Outcome::stops_turn);
+        Self {
+            next: Next::of(
+                end.is_cancelled,
+                stops_turn,
+                [Some(first), context, feedback],
+            ),
+            messages: messages(outcomes()),
+            is_error,
+            args: end.args,
+            before: Some(end.before),
+            after: end.after,
+            blocked: None,
+            output,
+        }
     }
 
-    /// Returns the output for the model, as [`output`](Self::output) does, or the tool's own error by value, so that `?` works.
+    /// Returns an error if the tool was not called, because hooks blocked the call or it was cancelled: for a host that needs no
+    /// more than the reason.
     ///
     /// # Errors
-    /// The errors of [`output`](Self::output).
-    pub fn into_output(self) -> Result<String, E> {
-        self.into_output_json().map(text_of)
+    /// If the tool was not called.
+    pub fn check(&self) -> Result<(), HookBlockedError> {
+        self.blocked.clone().map_or(Ok(()), Err)
     }
 
-    /// Returns the tool's output for the model as JSON. `null` if the tool's own output cannot be written as JSON; hooks then
-    /// receive `null` too.
-    ///
-    /// # Errors
-    /// The errors of [`output`](Self::output).
-    pub fn output_json(&self) -> Result<Value, &E> {
-        let unmasked = self.unmasked()?;
-        Ok(for_the_model(unmasked, self.after.as_ref()))
-    }
-
-    /// Returns the tool's output for the model as JSON, as [`output_json`](Self::output_json) does, or the tool's own error by
-    /// value.
-    ///
-    /// # Errors
-    /// The errors of [`output`](Self::output).
-    pub fn into_output_json(self) -> Result<Value, E> {
-        let unmasked = self.unmasked?;
-        Ok(for_the_model(&unmasked, self.after.as_ref()))
+    /// Returns the tool's output as hooks have left it, as JSON and without what hooks say; none if the tool has failed or was not
+    /// called. For a host whose model gets other things than text. `null` if the output cannot be written as JSON.
+    #[must_use]
+    pub fn output_json(&self) -> Option<&Value> {
+        self.output.as_ref()
     }
 }
 
-/// Returns a tool's output with the changes of hooks.
-fn for_the_model(unmasked: &impl Serialize, after: Option<&Outcome>) -> Value {
-    let updated = after.and_then(Outcome::updated_output);
-    updated.unwrap_or_else(|| serde_json::to_value(unmasked).unwrap_or_default())
+impl From<HookBlockedError> for ToolRun {
+    fn from(blocked: HookBlockedError) -> Self {
+        let text = Some(blocked.to_string());
+        let texts = [text, blocked.additional_context(), None];
+        Self {
+            next: Next::of(blocked.is_cancelled(), blocked.stops_turn(), texts),
+            messages: messages(blocked.outcome()),
+            is_error: true,
+            args: Value::Null,
+            before: blocked.outcome().cloned(),
+            after: None,
+            blocked: Some(blocked),
+            output: None,
+        }
+    }
 }
 
-fn text_of(output: Value) -> String {
+impl Next {
+    fn of(is_cancelled: bool, stops_turn: bool, texts: [Option<String>; 3]) -> Self {
+        let texts: Vec<_> = texts.into_iter().flatten().collect();
+        let text = texts.join("\n");
+        if is_cancelled {
+            Self::Cancelled
+        } else if stops_turn {
+            Self::EndTurn(text)
+        } else {
+            Self::GoOn(text)
+        }
+    }
+}
+
+/// Returns what hooks say to the user.
+fn messages<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Vec<String> {
+    let outcomes: Vec<_> = outcomes.into_iter().collect();
+    let failures = Failures::of(outcomes.iter().copied()).to_string();
+    let said = texts(outcomes.iter().copied(), |output| {
+        output.system_message.as_deref()
+    });
+    let stops = outcomes.iter().find_map(|outcome| outcome.stop_reason());
+    let said = said.into_iter().chain(stops);
+    let said = said.map(printable_lines);
+    failures.lines().map(str::to_owned).chain(said).collect()
+}
+
+/// Returns a tool's output for hooks and for the model.
+pub(super) fn json_of(tool: &str, output: &impl Serialize) -> Value {
+    serde_json::to_value(output).unwrap_or_else(|error| {
+        let name = printable(tool);
+        warn!("hooks and the model do not receive the result of tool `{name}`: {error}");
+        Value::Null
+    })
+}
+
+fn text_of(output: &Value) -> String {
     match output {
-        Value::String(text) => text,
+        Value::String(text) => text.clone(),
         other => other.to_string(),
     }
 }
 
-impl<T, E> ToolRun<T, E> {
-    /// Returns the output of the tool itself. The model must not receive it, since hooks may have masked or withheld it:
-    /// [`output`](Self::output) is for the model.
-    ///
-    /// # Errors
-    /// The error of the tool, if it has failed.
-    pub fn unmasked(&self) -> Result<&T, &E> {
-        self.unmasked.as_ref()
-    }
-
-    /// Returns the output of the tool itself, by value; see [`unmasked`](Self::unmasked).
-    ///
-    /// # Errors
-    /// The error of the tool, if it has failed.
-    pub fn into_unmasked(self) -> Result<T, E> {
-        self.unmasked
-    }
-
-    /// Returns whether the [token](Request::cancelled_by) of the call was cancelled before its end: the host then ends the
-    /// cancelled work, and the model gets nothing. The tool has run, perhaps not to its end; its last hooks were cancelled.
-    #[must_use]
-    pub fn is_cancelled(&self) -> bool {
-        self.is_cancelled
-    }
-
-    /// Returns whether a hook asks the host to stop its whole turn; see [`Outcome::stops_turn`].
-    #[must_use]
-    pub fn stops_turn(&self) -> bool {
-        self.outcomes().any(Outcome::stops_turn)
-    }
-
-    /// Returns the reason that a hook gives for stopping the turn, before or after the call; see [`Outcome::stop_reason`].
-    #[must_use]
-    pub fn stop_reason(&self) -> Option<&str> {
-        self.outcomes().find_map(Outcome::stop_reason)
-    }
-
-    /// Returns the messages of hooks for the user, before and after the call, without duplicates.
-    #[must_use]
-    pub fn system_messages(&self) -> Vec<&str> {
-        texts(self.outcomes(), |output| output.system_message.as_deref())
-    }
-
-    /// Returns the context of hooks for the model, before and after the call, without duplicates, separated by newlines.
-    #[must_use]
-    pub fn additional_context(&self) -> Option<String> {
-        joined(self.outcomes(), |output| {
-            output.additional_context.as_deref()
-        })
-    }
-
-    /// Returns the feedback for the model after the tool, without duplicates, separated by newlines; see
-    /// [`Outcome::feedback`].
-    #[must_use]
-    pub fn feedback(&self) -> Option<String> {
-        joined(self.outcomes(), |output| output.feedback.as_deref())
-    }
-
-    /// Returns the hooks that failed and did not block, before and after the call, for the user; see [`Outcome::failures`].
-    #[must_use]
-    pub fn failures(&self) -> Failures<'_> {
-        Failures::of(self.outcomes())
-    }
-
-    fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
-        let before = std::iter::once(&self.before);
-        before.chain(&self.after)
-    }
-}
-
-/// Hides the arguments and the return value, which may contain secrets.
-impl<T, E> fmt::Debug for ToolRun<T, E> {
+/// Hides the arguments and the output, which may contain secrets.
+impl fmt::Debug for ToolRun {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ToolRun")
-            .field("succeeded", &self.unmasked.is_ok())
+            .field("is_error", &self.is_error)
             .field("before", &self.before)
             .field("after", &self.after)
             .finish_non_exhaustive()

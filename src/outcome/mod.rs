@@ -534,11 +534,16 @@ impl HookBlockedError {
     /// Creates an error for an action that the host has cancelled before it began.
     pub(crate) fn cancelled() -> Self {
         let why = "cancelled by the host before it began";
-        Self::new(HookResult::failing(
-            Hook::placeholder(why),
-            FailureKind::Cancelled,
-            why,
-        ))
+        Self::without_hook(FailureKind::Cancelled, why)
+    }
+
+    /// Creates an error for an action that the engine itself refuses.
+    pub(crate) fn not_run(why: &str) -> Self {
+        Self::without_hook(FailureKind::NotTaken, why)
+    }
+
+    fn without_hook(failure: FailureKind, why: &str) -> Self {
+        Self::new(HookResult::failing(Hook::placeholder(why), failure, why))
     }
 
     fn outcomes(&self) -> impl Iterator<Item = &Outcome> {

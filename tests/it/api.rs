@@ -51,7 +51,7 @@ fn types_are_send_and_sync_and_have_debug() {
     shared::<Running<Session>>();
     shared::<Running<Turn>>();
     shared::<Running<Tool>>();
-    shared::<ToolRun<(), String>>();
+    shared::<ToolRun>();
     shared::<Trace>();
 
     fn value<T: Clone + PartialEq + Debug + Send + Sync + 'static>() {}

@@ -55,7 +55,7 @@ fn every_way_to_fire_runs_the_hooks() {
         assert_eq!(outcome.results()[0].exit_code(), 3);
     }
     let tool = hooks.lifecycle().tool("bash", "ls");
-    assert!(tool.run(|_| Ok::<_, String>("")).is_err());
+    assert!(tool.permit().is_err());
     assert!(hooks.shutdown(PATIENCE));
     let refused = hooks.submit(event);
     assert!(matches!(refused.refusal(), Some(SubmitError::ShutDown(_))));

@@ -378,3 +378,15 @@ pub(crate) fn decision(outcome: &Outcome) -> Option<Decision> {
     let json = serde_json::to_value(outcome).unwrap();
     serde_json::from_value(json["decision"].clone()).unwrap()
 }
+
+/// A tool that returns this.
+pub(crate) fn returns<T: serde::Serialize>(
+    output: T,
+) -> impl FnOnce(forge_hooks::Permit) -> forge_hooks::lifecycle::ToolRun {
+    |permit| permit.run(|_, _| Ok::<_, String>(output))
+}
+
+/// A tool that must not be called.
+pub(crate) fn never(_: forge_hooks::Permit) -> forge_hooks::lifecycle::ToolRun {
+    panic!("it is called")
+}

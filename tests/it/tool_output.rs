@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::hook::Reads;
+use forge_hooks::lifecycle::Next;
 use forge_hooks::{FailurePolicy, Hook, HookEvent, Lifecycle, Outcome, compat};
 use serde_json::{Value, json};
 
 use crate::config::{FORGE, config};
-use crate::support::{PATIENCE, World, blocking_event, custom, hook, hook_of};
+use crate::support::{PATIENCE, World, blocking_event, custom, hook, hook_of, returns};
 
 const AFTER: &str = "tool:post_execute";
 
@@ -231,16 +232,19 @@ fn a_tool_run_has_the_output_for_the_model() {
             hooks.without_waiting()
         };
         let tool = || hooks.tool("bash", json!({}));
-        let run = tool().run(|_| Ok::<_, String>("pw=abc")).unwrap();
-        assert_eq!(run.output_json(), Ok(json!("masked")), "{waits}");
-        assert_eq!(run.output().unwrap(), "masked");
+        let go_on = |text: &str| Next::GoOn(text.to_owned());
+        let run = tool().run(returns("pw=abc"));
+        assert_eq!(run.output_json(), Some(&json!("masked")), "{waits}");
+        assert_eq!(run.next, go_on("masked"));
+        let permit = tool().permit().unwrap();
+        let called = permit.run_async(|_, _| async { Ok::<_, String>("pw=abc") });
+        assert_eq!(pollster::block_on(called).next, go_on("masked"));
         world.registry().clear();
-        let run = tool().run(|_| Ok::<_, String>("pw=abc")).unwrap();
-        assert_eq!(run.output_json(), Ok(json!("pw=abc")));
-        let run = tool().run(|_| Err::<String, _>("no")).unwrap();
-        assert_eq!(run.output(), Err(&"no"));
-        let run = tool().run(|_| Ok::<_, String>([1, 2])).unwrap();
-        assert_eq!(run.output().unwrap(), "[1,2]");
+        assert_eq!(tool().run(returns("pw=abc")).next, go_on("pw=abc"));
+        let run = tool().run(|permit| permit.run(|_, _| Err::<String, _>("no")));
+        assert!(run.is_error && run.output_json().is_none());
+        assert_eq!(run.next, go_on("no"));
+        assert_eq!(tool().run(returns([1, 2])).next, go_on("[1,2]"));
     }
 }
 

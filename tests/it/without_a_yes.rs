@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 #[cfg(unix)]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use forge_hooks::lifecycle::OwnAction;
+use forge_hooks::lifecycle::{Next, OwnAction, ToolRun};
 #[cfg(unix)]
 use forge_hooks::{AppProfile, Hooks};
 use forge_hooks::{
@@ -15,11 +15,14 @@ use forge_hooks::{
 use serde_json::json;
 
 #[cfg(unix)]
-use crate::support::{World, blocking_event, custom, hook};
+use crate::support::{World, blocking_event, custom, hook, never, returns};
 
 /// The rows of the table that do not stop a host from compiling.
-const ROWS: [&str; 8] = [
+const ROWS: [&str; 11] = [
     "a batch zipped with its permits in another order",
+    "a permit is kept, and its turn is cancelled or its hooks are replaced",
+    "a permit that is dropped",
+    "a lifecycle without hooks where some were expected",
     "a hook changes the arguments, and the host runs the original ones",
     "an open question is taken for a yes",
     "a panic, `?` or a dropped future between the events",
@@ -51,12 +54,8 @@ fn the_page_has_each_mistake() {
 
 const CHANGES: &str = "it changes the input, and this program applies no change to this event";
 
-fn runs(permit: Permit) -> Result<String, String> {
-    Ok(format!("{} {}", permit.tool(), permit.args()["n"]))
-}
-
-fn never(_: Permit) -> Result<String, String> {
-    panic!("it is called")
+fn runs(permit: Permit) -> ToolRun {
+    permit.run(|tool, args| Ok::<_, String>(format!("{tool} {}", args["n"])))
 }
 
 #[test]
@@ -70,13 +69,65 @@ fn each_permit_has_its_own_call() {
     let mut ran: Vec<_> = permits
         .into_iter()
         .rev()
-        .map(|(permit, running)| {
+        .map(|permit| {
             assert_eq!(permit.args()["seen"], true);
-            running.finish(runs(permit)).into_output().unwrap()
+            runs(permit).output_json().unwrap().to_string()
         })
         .collect();
     ran.sort();
-    assert_eq!(ran, ["bash 3", "read 1", "write 2"]);
+    assert_eq!(ran, [r#""bash 3""#, r#""read 1""#, r#""write 2""#]);
+}
+
+/// Whatever happens between the yes and the call.
+#[test]
+fn a_kept_permit_is_refused() {
+    let world = World::new();
+    let token = CancelToken::new();
+    let hooks = Lifecycle::new(world.executor.clone()).cancelled_by(&token);
+    let permits: Vec<_> = (0..4)
+        .map(|_| hooks.tool("bash", json!({"n": 1})).permit().unwrap())
+        .collect();
+    let mut permits = permits.into_iter();
+    assert!(runs(permits.next().unwrap()).check().is_ok());
+    let guard = world.registry().register(hook("tool:*", "exit 1"));
+    let late = permits
+        .next()
+        .unwrap()
+        .run(|_, _| -> Result<(), String> { panic!("it is called") });
+    let text = "not run: its hooks were replaced after they had allowed it: ask them again";
+    assert_eq!(late.next, Next::GoOn(text.to_owned()));
+    assert!(late.is_error && late.check().is_err());
+    world.registry().remove(guard);
+    let same = hook("session:start", "exit 1");
+    world.registry().register(same);
+    assert!(
+        runs(permits.next().unwrap()).check().is_ok(),
+        "not of the call"
+    );
+    token.cancel();
+    let late = permits.next().unwrap();
+    let late = late.run_async(|_, _| async { Ok::<_, String>("it is called") });
+    assert_eq!(pollster::block_on(late).next, Next::Cancelled);
+}
+
+/// Neither is it the tool's failure.
+#[test]
+fn a_refusal_of_the_host_fires_nothing() {
+    let world = World::new();
+    world.hook("*", r#"echo "$FORGE_EVENT" >>seen"#);
+    let hooks = Lifecycle::new(world.executor.clone());
+    let run = hooks
+        .tool("bash", "make")
+        .run(|permit| permit.refuse("read only"));
+    assert_eq!(run.next, Next::GoOn("read only".to_owned()));
+    assert!(run.is_error);
+    assert_eq!(world.read("seen").trim(), "tool:pre_execute");
+    drop(hooks.tool("bash", "make").permit());
+    assert!(
+        world
+            .read("seen")
+            .ends_with("tool:pre_execute\ntool:error\n")
+    );
 }
 
 fn check_results(results: &[HookResult]) {
@@ -102,7 +153,10 @@ fn a_changed_input_is_no_yes() {
     let refuses = Lifecycle::new(executor.clone())
         .tool("rm", json!({}))
         .refuse_updates();
-    assert_eq!(refuses.run(never).unwrap_err().result.reason(), Some(why));
+    assert_eq!(
+        refuses.run(never).check().unwrap_err().result.reason(),
+        Some(why)
+    );
     let applies = FireOptions::new().applies_updates();
     let outcome = executor.execute(&blocking_event(), applies);
     assert_eq!(outcome.updated_input().unwrap()["command"], "rm --dry-run");
@@ -188,23 +242,19 @@ fn a_cancelled_call_is_not_made() {
         token.cancel();
         true
     });
-    let blocked = asked.run(never).unwrap_err();
+    let blocked = asked.run(never).check().unwrap_err();
     assert!(blocked.is_cancelled());
     world.registry().clear();
     let blocked = hooks
         .tool("bash", json!({}))
         .cancelled_by(&token)
         .run(never)
+        .check()
         .unwrap_err();
     assert!(blocked.is_cancelled());
     assert_eq!(blocked.to_string(), "cancelled by the host before it began");
     assert!(hooks.llm("large", 1).cancelled_by(&token).begin().is_err());
-    assert!(
-        hooks
-            .tool("bash", json!({}))
-            .run(|_| Ok::<_, String>(()))
-            .is_ok()
-    );
+    assert!(hooks.tool("bash", json!({})).permit().is_ok());
 }
 
 /// The answer of one hook does not settle the question of another.
@@ -260,7 +310,7 @@ fn a_question_has_what_is_approved() {
         assert_eq!(question.to_string(), expected);
         true
     });
-    assert!(run.run(runs).is_ok());
+    assert!(run.run(runs).check().is_ok());
 }
 
 /// Else the agent would go on, and the model read of it.
@@ -285,6 +335,7 @@ fn a_cancelled_stop_stops() {
         turn.lifecycle()
             .tool("ls", json!({}))
             .run(never)
+            .check()
             .unwrap_err()
             .is_cancelled()
     );
@@ -301,8 +352,8 @@ fn a_late_yes_is_none() {
         world.executor.cancel_running();
         true
     });
-    assert!(late.run(never).unwrap_err().is_cancelled());
-    assert!(call().on_ask(|_| true).run(runs).is_ok(), "a later one");
+    assert!(late.run(never).check().unwrap_err().is_cancelled());
+    assert!(call().on_ask(|_| true).permit().is_ok(), "a later one");
     let token = CancelToken::new();
     let permission = hooks.permission("bash", "execute").cancelled_by(&token);
     let late = permission.run(|_| {
@@ -348,19 +399,18 @@ fn a_turn_is_cancelled_with_its_subagents() {
     let turn = session.prompt("go").cancelled_by(&token).begin().unwrap();
     let subagent = turn.subagent("explorer").begin().unwrap();
     let call = || subagent.lifecycle().tool("ls", json!({}));
-    assert!(
-        !call()
-            .run(|_| Ok::<_, String>("whole"))
-            .unwrap()
-            .is_cancelled()
+    assert_eq!(
+        call().run(returns("whole")).next,
+        Next::GoOn("whole".to_owned())
     );
-    let run = call().run(|_| {
+    let permit = call().permit().unwrap();
+    let run = permit.run(|_, _| {
         token.cancel();
         Ok::<_, String>("half")
     });
-    assert!(run.unwrap().is_cancelled());
-    assert!(call().run(never).unwrap_err().is_cancelled());
-    assert!(turn.lifecycle().tool("ls", json!({})).run(never).is_err());
+    assert_eq!(run.next, Next::Cancelled);
+    assert!(call().run(never).check().unwrap_err().is_cancelled());
+    assert!(turn.lifecycle().tool("ls", json!({})).permit().is_err());
 }
 
 #[test]
@@ -477,7 +527,13 @@ fn a_cancelled_guard_is_no_verdict() {
     let token = CancelToken::new();
     let hooks = Lifecycle::new(world.executor.clone()).cancelled_by(&token);
     let blocked = std::thread::scope(|scope| {
-        let call = scope.spawn(|| hooks.tool("bash", json!({})).run(never).unwrap_err());
+        let call = scope.spawn(|| {
+            hooks
+                .tool("bash", json!({}))
+                .run(never)
+                .check()
+                .unwrap_err()
+        });
         world.await_file("runs");
         token.cancel();
         call.join().unwrap()
@@ -492,7 +548,11 @@ fn a_cancelled_guard_is_no_verdict() {
     world.registry().clear();
     world.add(hook("tool:*", "exit 1").with_name("no"));
     let hooks = Lifecycle::new(world.executor.clone());
-    let blocked = hooks.tool("bash", json!({})).run(never).unwrap_err();
+    let blocked = hooks
+        .tool("bash", json!({}))
+        .run(never)
+        .check()
+        .unwrap_err();
     assert!(!blocked.is_cancelled(), "a verdict");
 }
 
@@ -511,7 +571,11 @@ fn a_blocked_change_has_what_hooks_have_said_before() {
     let broken = hook("tool:*", "exit 3").with_name("broken");
     world.add(broken.with_on_failure(forge_hooks::FailurePolicy::Continue));
     let hooks = Lifecycle::new(world.executor.clone());
-    let blocked = hooks.tool("bash", json!({"n": 1})).run(never).unwrap_err();
+    let blocked = hooks
+        .tool("bash", json!({"n": 1}))
+        .run(never)
+        .check()
+        .unwrap_err();
     assert_eq!(
         blocked.to_string(),
         format!("blocked by hook `{}`: no", blocked.result.hook().label())
@@ -530,7 +594,11 @@ fn a_blocked_call_has_what_other_hooks_have_said() {
     world.add(broken.with_on_failure(forge_hooks::FailurePolicy::Continue));
     world.answering(json!({"decision": "block", "reason": "no"}));
     let hooks = Lifecycle::new(world.executor.clone());
-    let blocked = hooks.tool("bash", json!({})).run(never).unwrap_err();
+    let blocked = hooks
+        .tool("bash", json!({}))
+        .run(never)
+        .check()
+        .unwrap_err();
     assert_eq!(blocked.additional_context().as_deref(), Some("use make"));
     let expected = "hook `broken` failed on `tool:pre_execute`: exited with code 3\n";
     assert_eq!(blocked.failures().to_string(), expected);
@@ -594,13 +662,13 @@ fn a_tool_of_a_subagent_names_it() {
     let turn = session.prompt("go").begin().unwrap();
     let mut sub = turn.subagent("explorer").begin().unwrap();
     for hooks in [turn.lifecycle(), sub.lifecycle(), session.lifecycle()] {
-        let _ = hooks.tool("read", json!({"n": 1})).run(runs).unwrap();
+        let _ = hooks.tool("read", json!({"n": 1})).run(runs);
     }
     let forged = session
         .lifecycle()
         .tool("read", json!({"n": 1}))
         .with_field("agent_type", "boss");
-    let _ = forged.run(runs).unwrap();
+    let _ = forged.run(runs);
     drop(sub.lifecycle().session("s2").begin().unwrap());
     assert!(sub.finish("done").allowed());
     let seen = names(&world);

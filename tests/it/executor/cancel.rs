@@ -7,14 +7,13 @@ use std::time::Duration;
 #[cfg(unix)]
 use std::time::Instant;
 
-use forge_hooks::lifecycle::ToolRun;
+use forge_hooks::lifecycle::{Next, ToolRun};
 use forge_hooks::{
-    CancelToken, FailureKind, FailurePolicy, FireOptions, HookBlockedError, HookResult, Lifecycle,
-    compat,
+    CancelToken, FailureKind, FailurePolicy, FireOptions, HookResult, Lifecycle, compat,
 };
 
 use crate::support::{
-    Notes, PATIENCE, World, blocking_event, custom, eventually, hook, hook_of, meets,
+    Notes, PATIENCE, World, blocking_event, custom, eventually, hook, hook_of, meets, returns,
 };
 
 fn cancelled(result: &HookResult) -> bool {
@@ -364,10 +363,11 @@ fn actions_are_cancelled_with_their_token() {
             Some(token) => tool.cancelled_by(token),
             None => tool,
         };
-        tool.run(|_| Ok::<_, String>("done"))
+        tool.run(returns("done"))
     };
-    let why = |call: Result<ToolRun<_, _>, HookBlockedError>| {
-        let blocked = call.err()?;
+    let why = |call: ToolRun| {
+        let blocked = call.check().err()?;
+        assert_eq!(call.next, Next::Cancelled);
         assert!(blocked.is_cancelled());
         Some(blocked.to_string())
     };
@@ -379,7 +379,7 @@ fn actions_are_cancelled_with_their_token() {
     assert_eq!(prompt.unwrap_err().to_string(), expected);
     let permission = turn.permission("ls", "read").begin();
     assert_eq!(permission.unwrap_err().to_string(), expected);
-    assert!(call(session.lifecycle(), None).is_ok());
+    assert!(call(session.lifecycle(), None).check().is_ok());
     assert!(session.finish().unwrap().results()[0].success());
 }
 

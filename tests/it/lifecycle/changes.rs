@@ -32,7 +32,7 @@ fn host(hooks: &[(&str, String)]) -> Host {
 fn call(host: &Host) -> Result<Value, HookBlockedError> {
     let hooks = host.lifecycle();
     let call = hooks.tool("bash", json!({"command": "ls"}));
-    Ok(call.run(|permit| Ok::<_, String>(permit.into_args()))?.args)
+    Ok(call.permit()?.args().clone())
 }
 
 /// Two hooks in this order, and what becomes of the call: its arguments, or the hook that blocks and the one behind which it

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use forge_hooks::executor::{Observation, Observations};
-use forge_hooks::lifecycle::{OwnAction, Question};
+use forge_hooks::lifecycle::{OwnAction, Question, ToolRun};
 use forge_hooks::{
     AppProfile, CancelToken, Decision, EventSpec, HookEvent, HookExecutor, Hooks, HooksBuilder,
     Lifecycle, Permit,
@@ -99,12 +99,8 @@ impl Host {
     }
 }
 
-fn works(_permit: Permit) -> Result<Value, String> {
-    Ok(json!({"lines": 3}))
-}
-
-fn never(_permit: Permit) -> Result<(), String> {
-    panic!("it is called")
+fn works(permit: Permit) -> ToolRun {
+    permit.run(|_, _| Ok::<_, String>(json!({"lines": 3})))
 }
 
 #[test]
@@ -251,8 +247,8 @@ fn without_waiting_events_keep_their_order() {
     let session = session.begin().unwrap();
     assert!(session.before().results().is_empty());
     assert!(session.message("user", "hello").is_none());
-    let run = session.lifecycle().tool("ls", "x").run(works).unwrap();
-    assert!(run.after.is_none() && run.before.results().len() == 1);
+    let run = session.lifecycle().tool("ls", "x").run(works);
+    assert!(run.after.is_none() && run.before.unwrap().results().len() == 1);
     assert!(session.finish().is_none());
     world.await_file("there");
     world.write("go", "");
@@ -263,7 +259,14 @@ fn without_waiting_events_keep_their_order() {
     // A full queue loses only events.
     let session = host.lifecycle().without_waiting().session("s2");
     let session = session.begin().unwrap();
-    assert!(session.lifecycle().tool("ls", "x").run(works).is_ok());
+    assert!(
+        session
+            .lifecycle()
+            .tool("ls", "x")
+            .run(works)
+            .check()
+            .is_ok()
+    );
     assert!(session.finish().is_none());
 }
 
@@ -330,7 +333,7 @@ fn hooks_block_eight_stops_in_a_row() {
     for _ in 0..8 {
         assert!(!turn.finish("done").allowed(), "counted anew");
     }
-    let _ = session.lifecycle().tool("ls", "x").run(works).unwrap();
+    let _ = session.lifecycle().tool("ls", "x").run(works);
     assert!(!turn.finish("done").allowed(), "the agent has worked on");
 }
 
@@ -383,9 +386,9 @@ fn a_hook_replaces_the_prompt() {
 
 /// Has an action of each kind, in the turn of this lifecycle.
 fn act(hooks: &Lifecycle) {
-    let _ = hooks.tool("ls", "x").run(works).unwrap();
-    let failed = hooks.tool("ls", "x").run(|_| Err::<(), _>("no"));
-    assert!(failed.unwrap().output().is_err());
+    let _ = hooks.tool("ls", "x").run(works);
+    let failed = hooks.tool("ls", "x").permit().unwrap();
+    assert!(failed.run(|_, _| Err::<(), _>("no")).is_error);
     let call = hooks.llm("m", 1).begin().unwrap();
     call.stream().finish();
     call.finish(Ok::<_, String>(1));

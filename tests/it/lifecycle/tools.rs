@@ -2,23 +2,25 @@
 
 use std::panic::catch_unwind;
 
+use forge_hooks::lifecycle::{Next, ToolRun};
 use forge_hooks::{
-    CancelToken, Decision, FailurePolicy, FireOptions, HookEvent, HookExecutor, Lifecycle, Permit,
+    CancelToken, Decision, FailurePolicy, FireOptions, HookEvent, HookExecutor, Lifecycle,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Host, PRE, never, works};
-use crate::support::{World, alone_with, hook};
+use super::{Host, PRE, works};
+use crate::support::{World, alone_with, hook, never};
 
 #[test]
 fn a_tool_has_its_events_around_it() {
     let host = Host::with([]);
     let hooks = host.lifecycle().with_session_id("s1");
     let args = json!({"path": "a"});
-    let run = hooks.tool("read", args.clone()).run(works).unwrap();
-    assert_eq!(run.unmasked().unwrap(), &json!({"lines": 3}));
+    let run = hooks.tool("read", args.clone()).run(works);
+    assert_eq!(run.output_json().unwrap(), &json!({"lines": 3}));
+    assert_eq!(run.next, Next::GoOn(r#"{"lines":3}"#.to_owned()));
     assert_eq!(run.args, args);
-    let results = [run.before, run.after.unwrap()].map(|outcome| outcome.results().len());
+    let results = [run.before, run.after].map(|outcome| outcome.unwrap().results().len());
     assert_eq!(results, [1, 1]);
     let expected = r#"
 tool:pre_execute {"tool_args":{"path":"a"}}
@@ -27,27 +29,26 @@ tool:post_execute {"tool_args":{"path":"a"},"tool_result":{"lines":3}}"#;
     assert!(host.all_are_of("s1"));
 }
 
-/// Each way in which a call ends without a result.
+/// What the agent does after each.
 #[test]
-fn a_call_gives_its_output_or_its_error() {
-    /// Not `Clone`, as many errors.
-    #[derive(Debug, PartialEq)]
-    struct Broken;
-    impl std::fmt::Display for Broken {
-        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("broken")
-        }
-    }
+fn a_call_says_what_follows() {
     let masked = json!({"updatedOutput": "masked", "continue": false, "stopReason": "enough"});
     let host = Host::with([("tool:post_execute:read", masked)]);
     let hooks = host.lifecycle();
-    let call = |name: &str, result| hooks.tool(name, "x").run(|_| result).unwrap();
+    let call = |name: &str, result: Result<Value, &str>| {
+        let permit = hooks.tool(name, "x").permit().unwrap();
+        permit.run(|_, _| result)
+    };
     let [read, list] = ["read", "ls"].map(|name| call(name, Ok(json!({"lines": 3}))));
-    assert_eq!(read.stop_reason(), Some("enough"));
-    assert_eq!(list.stop_reason(), None);
-    assert_eq!(read.into_output().unwrap(), "masked");
-    assert_eq!(list.into_output().unwrap(), r#"{"lines":3}"#);
-    assert_eq!(call("ls", Err(Broken)).into_output(), Err(Broken));
+    assert_eq!(read.messages, ["enough"]);
+    assert!(list.messages.is_empty());
+    assert_eq!(read.next, Next::EndTurn("masked".to_owned()));
+    assert_eq!(list.next, Next::GoOn(r#"{"lines":3}"#.to_owned()));
+    let failed = call("ls", Err("broken"));
+    assert_eq!(
+        (failed.next, failed.is_error),
+        (Next::GoOn("broken".to_owned()), true)
+    );
 }
 
 #[test]
@@ -62,7 +63,7 @@ fn a_call_has_fields_of_its_own() {
         let call = own
             .into_iter()
             .fold(call, |call, own| call.with_field(own, "mine"));
-        call.run(|_| result).unwrap()
+        call.permit().unwrap().run(|_, _| result)
     };
     let _ = [call(Ok("done")), call(Err("broken"))];
     let expected = r#"
@@ -83,12 +84,15 @@ tool:error {"error":"broken","tool_args":"x","tool_use_id":"toolu_7","turn":2}"#
 fn a_failed_tool_fires_its_error() {
     let host = Host::with([]);
     let hooks = host.lifecycle();
-    let read = |_: Permit| std::fs::read_to_string("/no/such/file");
-    let run = hooks.tool("read", json!({"path": "a"})).run(read);
-    let error = run.unwrap().into_unmasked().unwrap_err().to_string();
+    let permit = hooks.tool("read", json!({"path": "a"})).permit().unwrap();
+    let run = permit.run(|_, _| std::fs::read_to_string("/no/such/file"));
+    let Next::GoOn(error) = run.next else {
+        panic!("{:?}", run.next)
+    };
     for message in ["out of cheese", "out of memory"] {
         let panicking = || {
-            hooks.tool("bash", "ls").run(|_| -> Result<(), String> {
+            let permit = hooks.tool("bash", "ls").permit().unwrap();
+            permit.run(|_, _| -> Result<(), String> {
                 if message.ends_with("cheese") {
                     panic!("{message}")
                 }
@@ -100,12 +104,8 @@ fn a_failed_tool_fires_its_error() {
         let text = text.or(payload.downcast_ref::<&str>().copied());
         assert_eq!(text, Some(message), "the panic goes on");
     }
-    let (permit, running) = hooks.tool("read", "x").permit().unwrap();
-    drop(async move {
-        let _permit = permit;
-        let result = std::future::pending::<Result<(), String>>().await;
-        let _ = running.finish(result);
-    });
+    let permit = hooks.tool("read", "x").permit().unwrap();
+    drop(permit.run_async(|_, _| std::future::pending::<Result<(), String>>()));
     let dropped = "the call was dropped before its end";
     assert_eq!(host.names(), ["tool:pre_execute tool:error"; 4].join(" "));
     let errors = [&*error, "out of cheese", "out of memory", dropped];
@@ -122,9 +122,17 @@ fn a_blocked_tool_is_not_called() {
         (json!({"continue": false, "stopReason": "no"}), true),
     ] {
         let host = Host::with([(PRE, context.clone()), (PRE, answer)]);
-        let blocked = host.lifecycle().tool("bash", "ls").run(never).unwrap_err();
+        let blocked = host
+            .lifecycle()
+            .tool("bash", "ls")
+            .run(never)
+            .check()
+            .unwrap_err();
         assert_eq!(blocked.result.reason(), Some("no"));
         assert_eq!(blocked.stops_turn(), stops);
+        let run = ToolRun::from(blocked.clone());
+        assert_eq!(matches!(run.next, Next::EndTurn(_)), stops);
+        assert!(run.messages.contains(&"careful".to_owned()) && run.is_error);
         let outcome = blocked.outcome().unwrap();
         assert_eq!(outcome.system_messages(), ["careful"]);
         assert_eq!(outcome.additional_context().as_deref(), Some("c"));
@@ -152,17 +160,16 @@ fn answers_after_the_tool_change_nothing() {
     let slow = json!({"decision": "block", "additionalContext": "it was slow"});
     let large = json!({"additionalContext": "and large", "systemMessage": "m"});
     let host = Host::with([(post, slow), (post, large)]);
-    let run = host.lifecycle().tool("bash", "ls").run(works).unwrap();
-    assert!(run.unmasked().is_ok() && run.after.as_ref().unwrap().allowed());
-    let context = run.additional_context();
-    assert_eq!(context.as_deref(), Some("it was slow\nand large"));
-    assert_eq!(run.system_messages(), ["m"]);
-    assert!(!run.stops_turn());
+    let run = host.lifecycle().tool("bash", "ls").run(works);
+    assert!(!run.is_error && run.after.as_ref().unwrap().allowed());
+    let text = "{\"lines\":3}\nit was slow\nand large";
+    assert_eq!(run.next, Next::GoOn(text.to_owned()));
+    assert_eq!(run.messages, ["m"]);
 
     host.world.hook(post, "exit 3");
-    let run = host.lifecycle().tool("bash", "ls").run(works).unwrap();
-    let message = "hook `exit 3` failed on `tool:post_execute`: exited with code 3\n";
-    assert_eq!(run.failures().to_string(), message);
+    let run = host.lifecycle().tool("bash", "ls").run(works);
+    let message = "hook `exit 3` failed on `tool:post_execute`: exited with code 3";
+    assert_eq!(run.messages, [message, "m"]);
 }
 
 #[test]
@@ -173,20 +180,21 @@ fn changes_are_applied_unless_the_host_refuses() {
     let args = json!({"command": "ls", "cwd": "/"});
 
     let refuses = hooks.tool("bash", args.clone()).refuse_updates();
-    let blocked = refuses.run(never).unwrap_err();
+    let blocked = refuses.run(never).check().unwrap_err();
     let reason = "it changes the input, and this program applies no change to this event";
     assert_eq!(blocked.result.reason(), Some(reason));
     assert!(!blocked.outcome().unwrap().allowed());
 
     let call = hooks.tool("bash", args);
-    let called = |permit: Permit| Ok::<_, String>(permit.into_args());
-    let run = call.run(called).unwrap();
+    let run = call
+        .permit()
+        .unwrap()
+        .run(|_, args| Ok::<_, String>(args.clone()));
     let changed = json!({"command": "ls -l", "cwd": "/"});
-    assert_eq!(run.unmasked().unwrap(), &changed);
+    assert_eq!(run.output_json(), Some(&changed));
     assert_eq!(run.args, changed);
-    assert!(run.before.changed_event().is_some());
-    let messages = run.system_messages();
-    assert_eq!(messages, ["longer"]);
+    assert!(run.before.unwrap().changed_event().is_some());
+    assert_eq!(run.messages, ["longer"]);
     assert_eq!(host.seen.data(2)["tool_args"], changed);
 }
 
@@ -198,8 +206,8 @@ fn the_model_receives_the_context_of_a_changed_call() {
     let of_long = r#"case $FORGE_TOOL_ARGS in *-l*) echo '{"additionalContext": "long"}';; esac"#;
     host.world.hook(PRE, of_long);
     let call = host.lifecycle().tool("bash", json!({"command": "ls"}));
-    let run = call.run(works).unwrap();
-    assert_eq!(run.additional_context().as_deref(), Some("long"));
+    let run = call.run(works);
+    assert_eq!(run.next, Next::GoOn("{\"lines\":3}\nlong".to_owned()));
 }
 
 #[test]
@@ -207,16 +215,16 @@ fn changes_without_effect_are_none() {
     let host = Host::with([(PRE, json!({"updatedInput": {"command": "ls -l"}}))]);
     let hooks = host.lifecycle();
     let args = json!({"command": "ls -l"});
-    let run = hooks.tool("bash", args.clone()).run(works).unwrap();
+    let run = hooks.tool("bash", args.clone()).run(works);
     assert_eq!(run.args, args);
-    assert!(run.before.changed_event().is_none());
+    assert!(run.before.unwrap().changed_event().is_none());
     // Guards see a change before it is applied.
     #[cfg(unix)]
     {
         let long = "case $FORGE_TOOL_ARGS in *-l*) echo too long; exit 1;; esac";
         host.world.hook(PRE, long);
         let call = hooks.tool("bash", json!({"command": "ls"}));
-        let blocked = call.run(never).unwrap_err();
+        let blocked = call.run(never).check().unwrap_err();
         assert_eq!(blocked.result.reason(), Some("too long"));
     }
 }
@@ -241,11 +249,14 @@ fn a_question_of_a_hooks_goes_to_the_host() {
             assert_eq!(question.event.data()["tool_args"]["command"], "ls");
             answer
         });
-        let decision = call.run(works).map_err(|blocked| blocked.result.decision());
+        let decision = call
+            .run(works)
+            .check()
+            .map_err(|blocked| blocked.result.decision());
         assert_eq!(decision.err(), (!answer).then_some(Decision::Block));
         assert_eq!(asked, 1);
     }
-    let blocked = hooks.tool("bash", "ls").run(works).unwrap_err();
+    let blocked = hooks.tool("bash", "ls").run(works).check().unwrap_err();
     assert_eq!(blocked.result.reason(), Some("it is late"));
     let permission = hooks.permission("bash", "execute").run(|question| {
         assert_eq!(question.reasons(), ["the check", "the prompt"]);
@@ -258,15 +269,14 @@ fn a_question_of_a_hooks_goes_to_the_host() {
 
 #[test]
 fn debug_hides_arguments_and_results() {
-    #[derive(serde::Serialize)]
-    struct Opaque(&'static str);
     let hooks = Lifecycle::new(World::new().executor.clone());
     let call = hooks.tool("login", json!({"password": "hunter22"}));
     let before = format!("{call:?}");
-    let run = call.run(|_| Ok::<_, String>(Opaque("hunter22"))).unwrap();
+    let permit = call.permit().unwrap();
+    let before = format!("{before} {permit:?}");
+    let run = permit.run(|_, _| Ok::<_, String>("hunter22"));
     let debug = format!("{before} {run:?}");
     assert!(!debug.contains("hunter22"), "{debug}");
-    assert_eq!(run.unmasked().unwrap().0, "hunter22");
 }
 
 #[test]
@@ -280,9 +290,7 @@ fn an_endless_change_is_applied_once() {
     world.add(hook(PRE, "echo reported >>background").with_background());
     let hooks = host.lifecycle();
     let call = hooks.tool("count", json!({"n": 1}));
-    let called = |permit: Permit| Ok::<_, String>(permit.args()["n"].clone());
-    let run = call.run(called).unwrap();
-    assert_eq!(run.unmasked().unwrap(), 2);
+    assert_eq!(call.run(works).args["n"], 2);
     host.ends();
     assert_eq!(world.read("background"), "reported\n");
 }
@@ -305,8 +313,7 @@ fn the_changed_call_is_asked_about_once() {
             asked.push(question.event.data()["tool_args"]["n"].clone());
             asks_always
         });
-        let run = call.run(works);
-        assert!(run.is_ok());
+        assert!(call.run(works).check().is_ok());
         // The question about the call before its change is void.
         assert_eq!(asked, if asks_always { vec![2] } else { vec![] });
     }
@@ -323,7 +330,7 @@ fn a_call_that_is_cancelled_while_hooks_ask_is_not_made() {
         token.cancel();
         true
     });
-    let blocked = call.run(never).unwrap_err();
+    let blocked = call.run(never).check().unwrap_err();
     assert!(blocked.is_cancelled(), "{blocked}");
     assert_eq!(host.names(), PRE, "it has not begun, so it has no end");
 }
@@ -341,13 +348,16 @@ fn a_call_can_be_held_across_an_await() {
         let hooks = session.lifecycle();
         let model = hooks.llm("large", 1).begin().unwrap();
         let permission = hooks.permission("read", "read").begin();
-        let (permit, running) = hooks.tool("read", json!({"path": "a"})).permit().unwrap();
+        let permit = hooks.tool("read", json!({"path": "a"})).permit().unwrap();
         assert_eq!(
             (permit.tool(), &permit.args()["path"]),
             ("read", &json!("a"))
         );
-        tokio::task::yield_now().await;
-        let run = running.finish(Ok::<_, String>("read"));
+        let run = permit.run_async(|tool, _| async {
+            tokio::task::yield_now().await;
+            Ok::<_, String>(tool)
+        });
+        let run = run.await;
         let asked = permission.unwrap();
         assert!(asked.question().is_some());
         assert!(asked.finish(true).granted);
@@ -355,7 +365,7 @@ fn a_call_can_be_held_across_an_await() {
         assert!(turn.finish("done").allowed());
         run
     }));
-    assert_eq!(run.output().unwrap(), "read");
+    assert_eq!(run.next, Next::GoOn("read".to_owned()));
     let names = "session:start user:prompt_submit llm:pre_request permission:check \
         permission:prompt tool:pre_execute tool:post_execute permission:granted \
         llm:post_response agent:stop session:end";
@@ -377,7 +387,7 @@ fn a_disabled_redaction_is_not_waited_for() {
         let executor = HookExecutor::builder().registry(world.registry().clone());
         let executor = executor.allow_disable(is_allowed).build();
         let hooks = Lifecycle::new(executor).without_waiting();
-        let run = hooks.tool("bash", json!({})).run(works).unwrap();
+        let run = hooks.tool("bash", json!({})).run(works);
         assert_eq!(run.after.is_none(), is_allowed);
     }
 }

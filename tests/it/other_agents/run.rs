@@ -15,7 +15,7 @@ use forge_hooks::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{World, alone_with, blocking_event, decision, hook_of, is_missing};
+use crate::support::{World, alone_with, blocking_event, decision, hook_of, is_missing, returns};
 
 const BEFORE: &str = "PreToolUse";
 const AFTER: &str = "PostToolUse";
@@ -308,7 +308,7 @@ fn a_new_input_replaces_the_whole_input() {
     let lifecycle = Lifecycle::new(executor);
     let args = json!({"command": "ls", "timeout": 5});
     let run = lifecycle.tool("bash", args);
-    let run = run.run(|_| Ok::<_, String>(())).unwrap();
+    let run = run.run(returns(()));
     assert_eq!(run.args, json!({"command": "ls -l"}));
 }
 
