@@ -62,6 +62,8 @@ class Model:
             return self.anthropic(body)
         if path.endswith("/responses"):
             return self.openai(body)
+        if path.endswith("/chat/completions"):
+            return self.chat(body)
         if "enerateContent" in path:
             return self.google(path, body)
         return '{"totalTokens": 5, "input_tokens": 5}', "application/json"
@@ -134,6 +136,31 @@ class Model:
         namespace, _, name = name.rpartition("/")
         call = {**call, "type": "function_call", "name": name, "arguments": json.dumps(input)}
         return {**call, "namespace": namespace} if namespace else call
+
+    def chat(self, body):
+        """The older interface of OpenAI, which most agents use for a model of another address."""
+        messages = body.get("messages", [])
+        done = sum(message.get("role") == "tool" for message in messages)
+        users = [message for message in messages if message.get("role") == "user"]
+        calls = self.next_call(body, done, bool(body.get("tools")), users)
+        number = time.time_ns()
+        message = {"role": "assistant", "content": None if calls else "done"}
+        if calls:
+            message["tool_calls"] = [{"index": 0, "id": f"call_{number}", "type": "function",
+                "function": {"name": name, "arguments": json.dumps(input)}} for name, input in calls]
+        usage = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
+        answer = {"id": f"chatcmpl-{number}", "created": int(time.time()), "model": body.get("model", "stub")}
+        reason = "tool_calls" if calls else "stop"
+        if not body.get("stream"):
+            choices = [{"index": 0, "message": message, "finish_reason": reason}]
+            return json.dumps({**answer, "object": "chat.completion", "choices": choices, "usage": usage}), "application/json"
+        answer["object"] = "chat.completion.chunk"
+        parts = [
+            {**answer, "choices": [{"index": 0, "delta": message, "finish_reason": None}]},
+            {**answer, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage},
+        ]
+        text = "".join(f"data: {json.dumps(part)}\n\n" for part in parts)
+        return f"{text}data: [DONE]\n\n", "text/event-stream"
 
     def google(self, path, body):
         contents = body.get("contents", [])

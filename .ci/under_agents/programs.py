@@ -27,14 +27,37 @@ class Agent:
     registered_in = property(lambda self: self.settings)
     # What it answers to its own question.
     yes = "1"
+    # Whether its tools take a relative path.
+    takes_relative_paths = True
+    # Whether a question of a hook is put to a person at a terminal; else it blocks.
+    puts_questions = True
+    # Whether a hook can change the input of a call; else the wanted one is the reason of a block.
+    changes_inputs = True
+    # Whether a hook before a tool can end the turn; else the tool is blocked.
+    ends_turns = True
+    # Whether a person without a terminal reads why a prompt was blocked, and other messages.
+    shows_without_terminal = True
+    # The event at which a yes of a hook counts.
+    takes_yes_at = "tool:pre_execute:bash"
+    # The events whose context the model gets.
+    context_at = ("session:start", "user:prompt_submit", "tool:pre_execute:bash", "tool:post_execute:bash")
+    # The blocked ends of a turn before it ends all the same.
+    blocked_ends = 8
     # Calls that it makes after it has started a subagent, which goes on beside it.
     while_subagent_works = []
+
+    def tool_path(self, project, name):
+        return name if self.takes_relative_paths else f"{project}/{name}"
 
     def prepare(self, home, project, directory):
         """Writes what a person would have answered at the first start. What is kept stands in the directory."""
 
     def variables(self, home, model):
         return {}
+
+    def asked_for(self, command):
+        """Returns a call for which the agent asks."""
+        return self.shell(command)
 
     def patch(self, text):
         raise NotImplementedError
@@ -110,6 +133,11 @@ class Codex(Agent):
     asks = ["-a", "on-request", "-s", "workspace-write"]
     asks_not = ["--dangerously-bypass-approvals-and-sandbox"]
     question, yes = "Wouldyoulike", "y"
+    ends_turns = False
+    shows_without_terminal = False
+    takes_yes_at = "permission:prompt"
+    puts_questions = False
+    changes_inputs = False
     settings = ".codex/hooks.json"
 
     def program(self, modules):
@@ -140,7 +168,7 @@ class Codex(Agent):
     def shell_in(self, directory, command):
         return ("exec_command", {"cmd": command, "workdir": str(directory)})
 
-    def escalated(self, command):
+    def asked_for(self, command):
         return ("exec_command", {"cmd": command, "sandbox_permissions": "require_escalated", "justification": "needed"})
 
     def write(self, path, text):
@@ -165,6 +193,7 @@ class Gemini(Agent):
     before = "BeforeTool"
     settings = ".gemini/settings.json"
     question = "execution"
+    context_at = ("session:start", "user:prompt_submit", "tool:post_execute:bash")
 
     def program(self, modules):
         return ["node", str(modules / "@google/gemini-cli/bundle/gemini.js")]
@@ -206,6 +235,7 @@ class Copilot(Agent):
     package, version = "@github/copilot", "1.0.102"
     asks_not = ["--allow-all-tools"]
     question = "Hookpermissionrequest"
+    ends_turns = False
     settings = ".github/copilot/settings.json"
     registered_in = ".copilot/hooks/forge-hooks.json"
 
@@ -263,6 +293,63 @@ class CopilotWithPatches(Copilot):
         return ("apply_patch", f"*** Begin Patch\n{text}*** End Patch\n")
 
 
+class Qwen(Agent):
+    name, title = "qwen", "Qwen Code"
+    package, version = "@qwen-code/qwen-code", "0.24.4"
+    asks_not = ["--yolo"]
+    settings = ".qwen/settings.json"
+    takes_relative_paths = False
+    ends_turns = False
+    shows_without_terminal = False
+    takes_yes_at = "permission:prompt"
+    # The agent's own limit.
+    blocked_ends = 7
+    puts_questions = False
+    changes_inputs = False
+    context_at = ("session:start", "user:prompt_submit", "tool:post_execute:bash")
+
+    def program(self, modules):
+        return [node(modules), str(modules / "@qwen-code/qwen-code/cli.js")]
+
+    def prepare(self, home, project, directory):
+        write(home / ".qwen/settings.json", {
+            "mcpServers": {"notes": {**MCP, "trust": True}},
+            "security": {"auth": {"selectedType": "openai"}},
+            "general": {"disableAutoUpdate": True},
+            "privacy": {"usageStatisticsEnabled": False},
+            "telemetry": {"enabled": False},
+        })
+
+    def variables(self, home, model):
+        return {"OPENAI_API_KEY": "stub", "OPENAI_BASE_URL": f"{model}/v1", "OPENAI_MODEL": "stub"}
+
+    def arguments(self, prompt, on_terminal, model):
+        return ["-i" if on_terminal else "-p", prompt]
+
+    def shell(self, command):
+        return ("run_shell_command", {"command": command, "is_background": False})
+
+    def write(self, path, text):
+        return ("write_file", {"file_path": path, "content": text})
+
+    def read(self, path):
+        return ("read_file", {"file_path": path})
+
+    def mcp(self, path, text):
+        return ("mcp__notes__write_note", {"path": path, "text": text})
+
+    def subagent(self, prompt):
+        return ("agent", {"description": "a part", "prompt": prompt, "subagent_type": "general-purpose"})
+
+
+# The newest agents need a newer node than systems have.
+NODE = (f"node-linux-{MACHINE}", "24.22.3")
+
+
+def node(modules):
+    return str(modules / NODE[0] / "bin/node")
+
+
 # A shell that is not like `sh`.
 NUSHELL = ("nushell", "0.115.1")
 
@@ -271,4 +358,4 @@ def nushell(modules):
     return modules / f"@nushell/linux-{MACHINE}/bin/nu"
 
 
-AGENTS = [Claude(), Codex(), Gemini(), Copilot()]
+AGENTS = [Claude(), Codex(), Gemini(), Copilot(), Qwen()]

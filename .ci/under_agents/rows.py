@@ -11,7 +11,7 @@ import time
 from model import SUBAGENT
 from programs import CopilotWithPatches, nushell, write
 
-ALL = ("claude", "codex", "gemini", "copilot")
+ALL = ("claude", "codex", "gemini", "copilot", "qwen")
 
 # Each row: its text, the names of the agents that have it, the function.
 ROWS = []
@@ -62,7 +62,7 @@ def calls_are_blocked(place):
     agent = place.agent
     place.has_hooks([guard("*forbidden*"), guard("RAN", "write|edit", "path"), guard("*RAN*", "mcp__notes__*|notes-*", "path")])
     is_blocked(place, [agent.shell("echo forbidden > RAN")])
-    is_blocked(place, [agent.write("RAN", "x")])
+    is_blocked(place, [agent.write(agent.tool_path(place.project, "RAN"), "x")])
     is_blocked(place, [agent.write(f"{place.project}/RAN", "x")])
     is_blocked(place, [agent.mcp(f"{place.project}/RAN", "x")])
     is_made(place, [agent.shell("echo allowed > RAN")])
@@ -119,7 +119,7 @@ def questions_are_asked(place):
     place.has_hooks(QUESTION)
     call = [agent.shell("echo x > RAN")]
     is_blocked(place, call, "HOOKASK")
-    if agent.name == "codex":
+    if not agent.puts_questions:
         return
     seen = is_made(place, call, on_terminal=True, keys=[(agent.question, agent.yes)])
     check("HOOKASK" in seen.shown, seen, "the person has not read the question")
@@ -130,7 +130,7 @@ def inputs_are_changed(place):
     place.has_hooks([{"event": "tool:pre_execute:bash", "when": {"/tool_args/command": "*OLD*"},
         "answer": {"updatedInput": {"command": "echo x > NEW"}}}])
     seen = place.work([place.agent.shell("echo x > OLD")])
-    if place.agent.name == "codex":
+    if not place.agent.changes_inputs:
         check("echo x > NEW" in seen.told and not seen.has("NEW"), seen, "the model has not read the new input")
     else:
         check(seen.has("NEW"), seen, "the new command was not run")
@@ -139,12 +139,12 @@ def inputs_are_changed(place):
 
 @row("context at the start, with a prompt, around a tool")
 def context_arrives(place):
-    events = {"session:start": 1, "user:prompt_submit": 1, "tool:pre_execute:bash": place.agent.name != "gemini", "tool:post_execute:bash": 1}
+    events = place.agent.context_at
     place.has_hooks([{"event": event, "answer": {"additionalContext": f"HOOK-{number}-CONTEXT"}}
         for number, event in enumerate(events)])
     seen = place.work([place.agent.shell("echo x")])
-    for number, (event, is_taken) in enumerate(events.items()):
-        check(not is_taken or f"HOOK-{number}-CONTEXT" in seen.told, seen, f"no context of {event}")
+    for number, event in enumerate(events):
+        check(f"HOOK-{number}-CONTEXT" in seen.told, seen, f"no context of {event}")
 
 
 @row("an output changed and withheld")
@@ -176,7 +176,7 @@ def messages_stand_beside_blocks(place):
     seen = is_blocked(place, [agent.shell("echo x > RAN")])
     check("HOOKMESSAGE" in seen.shown, seen, "the person has not read the message")
     place.has_hooks([{"event": "user:prompt_submit", "answer": answer}])
-    seen = place.work([agent.shell("echo x > RAN")], on_terminal=agent.name == "codex", keys=[("HOOKNO", "")])
+    seen = place.work([agent.shell("echo x > RAN")], on_terminal=not agent.shows_without_terminal, keys=[("HOOKNO", "")])
     check(not seen.has("RAN"), seen, "the prompt was not blocked")
     check("HOOKNO" in seen.shown and "HOOKMESSAGE" in seen.shown, seen, "the person has not read both beside a prompt")
 
@@ -193,7 +193,7 @@ def turns_end_without_a_missing_program(place):
     last = {"when": {"/last_assistant_message": {"regex": "NEVER"}}, "answer": {"decision": "block", "reason": "HOOKSTAY"}}
     for hooks in ([{"event": "agent:stop", "args": ["no-such-notifier"]}], [{"event": "agent:stop", **last}]):
         place.has_hooks(hooks)
-        seen = is_made(place, [agent.shell("echo x > RAN")], on_terminal=agent.name == "codex")
+        seen = is_made(place, [agent.shell("echo x > RAN")], on_terminal=not agent.shows_without_terminal)
         check("no-such-notifier" not in seen.told and "HOOKSTAY" not in seen.told, seen, "the agent went on")
         is_told = "args" in hooks[0] or agent.name == "copilot"
         shown = "".join(seen.shown.split())
@@ -208,7 +208,7 @@ def prompts_are_blocked(place):
     seen = place.work(call)
     check(not seen.has("RAN") and "hello" not in seen.told, seen, "the model has read the prompt")
     place.has_hooks([{"event": "user:prompt_submit", "answer": {"updatedInput": {"content": "HOOKNEW"}}}])
-    seen = place.work(call, on_terminal=place.agent.name == "codex", keys=[("HOOKNEW", "")])
+    seen = place.work(call, on_terminal=not place.agent.shows_without_terminal, keys=[("HOOKNEW", "")])
     check(not seen.has("RAN") and "HOOKNEW" in seen.shown, seen, "the person has not read the new prompt")
 
 
@@ -252,7 +252,7 @@ def turns_end(place):
     place.has_hooks([{"event": "tool:pre_execute:bash", "answer": {"continue": False, "stopReason": "HOOKSTOP"}}])
     seen = place.work([agent.shell("echo x > RAN"), agent.shell("echo x > LATER")])
     check(not seen.has("RAN"), seen, "the call was made")
-    if agent.name in ("codex", "copilot"):
+    if not agent.ends_turns:
         check("HOOKSTOP" in seen.told, seen, "the model has not read why")
     else:
         check(sum("echo x > RAN" in json.dumps(body) for body in seen.requests) == 0, seen, "the turn went on")
@@ -265,7 +265,7 @@ def ends_are_not_blocked_for_ever(place):
     place.has_hooks([{"event": "agent:stop", "answer": {"decision": "block", "reason": "HOOKSTAY"}}])
     seen = place.work([place.agent.shell("echo x")])
     count = max(json.dumps(body).count("HOOKSTAY") for body in seen.requests)
-    check(count == 8, seen, f"{count} ends were blocked, expected 8")
+    check(count == place.agent.blocked_ends, seen, f"{count} ends were blocked, expected {place.agent.blocked_ends}")
 
 
 @row("a hook in the background goes on")
@@ -292,7 +292,7 @@ def settings_are_protected(place):
     agent = place.agent
     place.has_hooks([guard("*forbidden*")])
     for name in (agent.settings, ".forge-hooks/hooks.json"):
-        is_blocked(place, [agent.write(name, "{}")], "decide which hooks run")
+        is_blocked(place, [agent.write(agent.tool_path(place.project, name), "{}")], "decide which hooks run")
         if (place.project / name).exists():
             raise AssertionError(f"{name} was written")
     if agent.name == "claude":
@@ -302,18 +302,14 @@ def settings_are_protected(place):
         is_blocked(place, [change, agent.shell("sleep 1; echo forbidden > RAN")])
 
 
-@row("a yes of a hook", ("claude", "codex", "copilot"))
+@row("a yes of a hook", ("claude", "codex", "copilot", "qwen"))
 def a_yes_is_taken(place):
     agent = place.agent
-    # Outside of the directories in which the agent does not ask.
-    if agent.name == "codex":
-        event, call = "permission:prompt", agent.escalated("echo x > RAN")
-    else:
-        event, call = "tool:pre_execute:bash", agent.shell("echo x > RAN")
+    call = agent.asked_for("echo x > RAN")
     place.has_hooks([])
     seen = place.work([call], asks=True, on_terminal=True, keys=[("never", "")])
     check(not seen.has("RAN"), seen, "the agent does not ask without a hook")
-    place.has_hooks([{"event": event, "answer": {"decision": "allow"}}])
+    place.has_hooks([{"event": agent.takes_yes_at, "answer": {"decision": "allow"}}])
     is_made(place, [call], asks=True, on_terminal=True)
 
 
