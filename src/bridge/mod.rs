@@ -41,8 +41,8 @@ use dialect::Dialect;
 use firing::Deadline;
 pub(crate) use guarded::DECIDES;
 pub(crate) use install::{
-    Approvals, BoundedChild, COPY, Mistake, Registration, Runs, User, changed_by_hand, install,
-    place_of_copy, probe, registered, remove_copy, remove_message, uninstall, usable,
+    Approvals, BoundedChild, Mistake, Registration, Runs, User, changed_by_hand, install, probe,
+    registered, remove_message, remove_rest, uninstall, usable,
 };
 #[cfg(fuzzing)]
 pub use patch::check_patch;

@@ -10,7 +10,7 @@ use crate::cli::args::{Install, Recording, Uninstall};
 use crate::cli::confirm::is_confirmed;
 use crate::cli::files::named;
 use crate::cli::{CommandError, Context, Done, Exit, Terminal};
-use crate::compat::{Agent, BRIDGED};
+use crate::compat::{Agent, BRIDGED, PROGRAM};
 use crate::config::read_for_saving;
 use crate::files::{NewFile, lock, remove, replace};
 use crate::json::{Positions, readable};
@@ -308,26 +308,24 @@ pub(crate) fn uninstall(
             writeln!(terminal, "cannot remove the message of {agent}: {error}")?;
         }
     }
-    remove_copy(&home, terminal)?;
+    remove_rest(&home, terminal)?;
     ended(failed, Exit::fine_if(is_done), terminal)
 }
 
-/// Removes the copy of the program, if no agent starts it.
-fn remove_copy(home: &Path, terminal: &mut Terminal<'_>) -> Result<(), CommandError> {
-    let copy = bridge::place_of_copy(home);
+/// Removes what only registered handlers use, if there are none any more.
+fn remove_rest(home: &Path, terminal: &mut Terminal<'_>) -> Result<(), CommandError> {
     let may_start = |agent| match read_for_saving(&users_file(agent, home)) {
-        // A person may have changed the command, so that it is not recognised.
-        Ok(text) => text.is_some_and(|text| text.contains(bridge::COPY)),
+        // A person may have changed a command, so that it is not recognised.
+        Ok(text) => text.is_some_and(|text| text.contains(PROGRAM)),
         Err(_) => true,
     };
-    if !copy.is_file() || BRIDGED.into_iter().any(may_start) {
+    if BRIDGED.into_iter().any(may_start) {
         return Ok(());
     }
-    let name = named(&copy);
-    Ok(match bridge::remove_copy(&copy) {
-        Ok(()) => writeln!(terminal, "{name}: removed, since no agent starts it"),
-        Err(error) => writeln!(terminal, "{name}: cannot be removed: {error}"),
-    }?)
+    if let Err(error) = bridge::remove_rest(home) {
+        writeln!(terminal, "cannot remove what agents used: {error}")?;
+    }
+    Ok(())
 }
 
 /// Names the handlers that a person has changed, and what to do.

@@ -28,7 +28,9 @@ pub(crate) use there::{
 };
 pub(crate) use write::{PathRule, append, copy_to_new, empty};
 #[cfg(feature = "cli")]
-pub(crate) use write::{create_new, create_private, remove, remove_directory, remove_old};
+pub(crate) use write::{
+    create_new, create_private, remove, remove_all, remove_directory, remove_old,
+};
 
 /// Quotes a path as one word for a shell, for a command that a person copies. A path that cannot be shown as it is has its bytes
 /// in octal.

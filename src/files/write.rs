@@ -80,6 +80,12 @@ pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
     fs::remove_dir(path)
 }
 
+/// Removes a directory with all that is in it. Of a link, only the link itself.
+#[cfg(feature = "cli")]
+pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
+    fs::remove_dir_all(path)
+}
+
 /// Removes a file.
 #[cfg(feature = "cli")]
 pub(crate) fn remove(path: &Path) -> io::Result<()> {

@@ -18,7 +18,6 @@ use serde_json::{Value, json};
 pub(crate) use approvals::{Approvals, Runs, User};
 pub(crate) use child::BoundedChild;
 pub(crate) use edit::{Mistake, changed_by_hand, install, registered, uninstall, usable};
-pub(crate) use program::{COPY, place_of_copy, remove_copy};
 
 use super::dialect::Dialect;
 use super::session::{Session, state};
@@ -265,6 +264,24 @@ pub(crate) fn remove_message(agent: &Agent, home: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Removes what only registered handlers use: the copy of this program, what is kept of sessions, and the record of hooks.
+///
+/// # Errors
+/// If something cannot be removed.
+pub(crate) fn remove_rest(home: &Path) -> io::Result<()> {
+    let copy = program::place_of_copy(home);
+    let mut directories = copy.ancestors().skip(1);
+    for directory in directories.next().into_iter().chain([&*state(home)]) {
+        match files::remove_all(directory) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    // Another file may be there.
+    let _ = directories.next().map(files::remove_directory);
+    Ok(())
 }
 
 /// Returns the script that runs the program, and blocks if the program ends abnormally. Some events get no block: at the end of a

@@ -6,7 +6,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::{env, fs, io};
 
-use crate::compat::is_called_so;
+use crate::compat::{PROGRAM, is_called_so};
 use crate::files::{self, is_executable};
 
 /// The most links that are followed, as in the system.
@@ -38,28 +38,12 @@ impl Original {
     }
 }
 
-/// Where the copy is below the directory of the user's data.
-pub(crate) const COPY: &str = "forge-hooks/registered/forge-hooks";
-
 /// Returns where the copy is.
-pub(crate) fn place_of_copy(home: &Path) -> PathBuf {
+pub(super) fn place_of_copy(home: &Path) -> PathBuf {
     let named = env::var_os("XDG_DATA_HOME").map(PathBuf::from);
     let named = named.filter(|directory| directory.is_absolute());
     let data = named.unwrap_or_else(|| home.join(".local/share"));
-    data.join(COPY)
-}
-
-/// Removes the copy, and its directories if they are empty then.
-///
-/// # Errors
-/// If it is there and cannot be removed.
-pub(crate) fn remove_copy(copy: &Path) -> io::Result<()> {
-    files::remove(copy)?;
-    for directory in copy.ancestors().skip(1).take(2) {
-        // Another file may be there.
-        let _ = files::remove_directory(directory);
-    }
-    Ok(())
+    data.join("forge-hooks/registered").join(PROGRAM)
 }
 
 /// Returns the path by which agents start this program, and the program itself if this is a copy.
