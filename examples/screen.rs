@@ -1,5 +1,5 @@
-//! A program with a screen: its user's hooks can prevent quitting. It draws while it waits for them, and a key cancels
-//! them. Type `q` and Enter to quit, `c` and Enter to cancel. Its hooks are in `~/.config/myscreen/hooks.json`: `cargo run
+//! A program with a screen: its user's hooks can prevent quitting, or ask. It draws while they run, and has no thread for
+//! them. Type `q` and Enter to quit, `c` to cancel, `y` or `n` to answer. Its hooks are in `~/.config/myscreen/hooks.json`: `cargo run
 //! --example screen`.
 
 use std::error::Error;
@@ -8,28 +8,47 @@ use std::thread;
 use std::time::Duration;
 
 use forge_hooks::crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
+use forge_hooks::lifecycle::{Own, OwnAction, Submitted};
 use forge_hooks::{AppProfile, EventSpec, Hooks};
 
 /// How long a picture stays.
 const FRAME: Duration = Duration::from_millis(100);
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let quit = EventSpec::named("app:quit").with_description("The user wants to quit");
+    let [wish, quits, failed] = ["app:quit", "app:quits", "app:stays"].map(EventSpec::named);
+    let [quits, failed] = [quits, failed].map(EventSpec::notify_only);
+    let quitting = OwnAction::new(&wish, &quits, &failed)?;
     let hooks = Hooks::builder(AppProfile::new("myscreen"))
-        .event(quit)
+        .event(wish.with_description("The user wants to quit"))
+        .event(quits)
+        .event(failed)
         .load();
     print!("{}", hooks.report());
     let keys = keys();
     let mut status = "q quits".to_owned();
+    let mut pending: Option<Submitted<Own>> = None;
     loop {
         draw(&status)?;
-        match keys.recv_timeout(FRAME) {
-            Ok('q') => match ask_hooks(&hooks, &keys) {
-                Ok(()) => break,
-                Err(why) => status = format!("stays open: {why}"),
-            },
-            Ok(_) | Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => break, // the terminal is gone
+        let key = match keys.recv_timeout(FRAME) {
+            Ok(key) => Some(key),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) if pending.is_none() => break, // the terminal is gone
+            Err(RecvTimeoutError::Disconnected) => {
+                thread::sleep(FRAME);
+                None
+            }
+        };
+        if key == Some('q') && pending.is_none() {
+            pending = Some(hooks.lifecycle().action(&quitting).submit());
+        }
+        match pending.as_mut().map(|quit| ask_hooks(quit, key)) {
+            None => continue,
+            Some(Answer::Open(text)) => status = text,
+            Some(Answer::Yes) => break,
+            Some(Answer::No(why)) => {
+                status = format!("stays open: {why}");
+                pending = None;
+            }
         }
     }
     println!("\nbye");
@@ -37,20 +56,32 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Asks the hooks whether the program may quit, and draws while it waits.
-fn ask_hooks(hooks: &Hooks, keys: &Receiver<char>) -> Result<(), Box<dyn Error>> {
-    let mut handle = hooks.submit(hooks.event("app:quit")?);
-    let outcome = loop {
-        if let Some(outcome) = handle.wait_timeout(FRAME) {
-            break outcome;
+/// What may happen to a wish to quit in one frame.
+enum Answer {
+    Open(String),
+    Yes,
+    No(String),
+}
+
+/// Called once a frame: asks the hooks, and shows their question. `y` and `n` answer it, `c` cancels.
+fn ask_hooks(quit: &mut Submitted<Own>, key: Option<char>) -> Answer {
+    match key {
+        Some('c') => quit.cancel(),
+        Some('y') => quit.answer(true),
+        Some('n') => quit.answer(false),
+        _ => {}
+    }
+    match quit.poll() {
+        Some(Ok(running)) => {
+            running.finish(Ok::<_, String>(())); // fires `app:quits`
+            Answer::Yes
         }
-        if keys.try_iter().any(|key| key == 'c') {
-            handle.cancel(); // the event is then blocked
-        }
-        draw("hooks run, c cancels them")?;
-    };
-    eprint!("{}", outcome.failures());
-    Ok(outcome.check()?)
+        Some(Err(blocked)) => Answer::No(blocked.to_string()),
+        None => Answer::Open(match quit.question() {
+            Some(question) => format!("{} y/n?", question.reasons().join("; ")),
+            None => "hooks run, c cancels them".to_owned(),
+        }),
+    }
 }
 
 fn draw(status: &str) -> io::Result<()> {

@@ -418,10 +418,7 @@ impl Hooks {
         event: impl Into<Arc<HookEvent>>,
         options: FireOptions,
     ) -> HookHandle {
-        let executor = self.executor();
-        executor.submit(event, options).unwrap_or_else(|error| {
-            HookHandle::refused(executor.outcome_of(&error.event().event_type), error)
-        })
+        self.executor().submit_or_refuse(event, options)
     }
 
     /// Returns a [`Lifecycle`], which fires the events around a tool, a model call, a session or a permission in the right order.

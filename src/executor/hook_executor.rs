@@ -347,6 +347,17 @@ impl HookExecutor {
         }
     }
 
+    /// Submits an event, as [`submit`](HookExecutor::submit) does. A refused event has a handle that has ended, and blocks.
+    pub(crate) fn submit_or_refuse(
+        &self,
+        event: impl Into<Arc<HookEvent>>,
+        options: FireOptions,
+    ) -> HookHandle {
+        self.submit(event, options).unwrap_or_else(|error| {
+            HookHandle::refused(self.outcome_of(&error.event().event_type), error)
+        })
+    }
+
     /// Returns the observations of this executor from now on: hooks that start, end or are dropped, and events that have their
     /// outcome. Each call returns a channel of its own, which is [bounded](Observations). Drop it to end it.
     ///

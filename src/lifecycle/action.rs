@@ -23,10 +23,16 @@ pub trait Action: Sized {
     /// True if the action is a decision: hooks that ask do not block it, and a block is its failure.
     const DECIDES: bool = false;
 
-    /// Called when the action is allowed and has begun.
-    fn begun(_running: &mut Running<Self>) -> Result<(), HookBlockedError> {
-        Ok(())
+    /// Returns a second event before the action, if it has one.
+    fn prompt(_running: &mut Running<Self>) -> Option<(HookEvent, FireOptions)> {
+        None
     }
+
+    /// Takes what the hooks of the second event have decided.
+    fn prompted(_running: &mut Running<Self>, _event: HookEvent, _outcome: Outcome) {}
+
+    /// Called when the action is allowed and has begun.
+    fn begun(_running: &mut Running<Self>) {}
 }
 
 /// An action that a host can begin and end by itself. A tool is not one: its begin gives a permit.
@@ -59,6 +65,7 @@ impl<'a, A: Action> Request<'a, A> {
                     .into_iter()
                     .collect(),
                 running: None,
+                seen_by: Vec::new(),
                 is_running: false,
             },
             action,
@@ -101,22 +108,42 @@ impl<'a, A: Action> Request<'a, A> {
     }
 
     pub(super) fn start(mut self) -> Result<Running<A>, HookBlockedError> {
-        let event = self.open.event(&self.open.row.before);
-        let executor = self.open.lifecycle.executor();
-        self.open.running = Some(executor.running());
-        if !executor.can_block(&event.event_type) {
+        let event = self.announced()?;
+        if !self.open.can_block(&event) {
             let mut running = self.announce(event);
-            A::begun(&mut running)?;
+            A::begun(&mut running);
             return Ok(running);
         }
-        self.open.is_running = A::DECIDES;
-        self.open.check()?;
-        let before = self.ask_hooks()?;
+        let ask = self.ask.take().filter(|_| !A::DECIDES);
+        let options = self.options(ask.is_some());
+        let outcome = self.open.lifecycle.executor().execute(&event, options);
+        let (event, outcome) = self.heard(event, outcome)?;
+        let before = agreed(&event, outcome, ask)?;
         // The user may have cancelled the call while hooks asked.
         self.open.check()?;
         let mut running = self.running(before);
-        A::begun(&mut running)?;
+        if let Some((event, options)) = A::prompt(&mut running) {
+            let outcome = running.open.lifecycle.executor().execute(&event, options);
+            A::prompted(&mut running, event, outcome.unless_denied()?);
+        }
+        A::begun(&mut running);
         Ok(running)
+    }
+
+    /// Creates the event before the action.
+    ///
+    /// # Errors
+    /// If the host has cancelled the action. One that cannot be blocked is not cancelled.
+    pub(super) fn announced(&mut self) -> Result<HookEvent, HookBlockedError> {
+        let event = self.open.event(&self.open.row.before);
+        self.open.running = Some(self.open.lifecycle.executor().running());
+        // Before the event: a hook that is registered meanwhile has not seen it.
+        self.open.seen_by = self.open.lifecycle.executor().hooks_of(&event);
+        if self.open.can_block(&event) {
+            self.open.is_running = A::DECIDES;
+            self.open.check()?;
+        }
+        Ok(event)
     }
 
     /// Fires the event before an action that cannot be blocked.
@@ -127,17 +154,25 @@ impl<'a, A: Action> Request<'a, A> {
         self.running(before)
     }
 
-    fn ask_hooks(&mut self) -> Result<Outcome, HookBlockedError> {
-        let ask = self.ask.take().filter(|_| !A::DECIDES);
+    /// Returns the options of the event before the action.
+    pub(super) fn options(&self, asks: bool) -> FireOptions {
         let mut options = self.open.lifecycle.options();
-        if ask.is_some() || A::DECIDES {
+        if asks || A::DECIDES {
             options = options.handles_ask();
         }
         if self.applies_updates {
             options = options.applies_updates();
         }
-        let (event, before) = self.open.fire(&self.open.row.before, options);
-        let before = before.unless_denied()?;
+        options
+    }
+
+    /// Takes over the changes of hooks, unless one of them blocks. Returns the changed event.
+    pub(super) fn heard(
+        &mut self,
+        event: HookEvent,
+        outcome: Outcome,
+    ) -> Result<(HookEvent, Outcome), HookBlockedError> {
+        let before = outcome.unless_denied()?;
         let event = match before.changed_event() {
             Some(changed) => {
                 self.open.set_input(changed);
@@ -145,10 +180,10 @@ impl<'a, A: Action> Request<'a, A> {
             }
             None => event,
         };
-        agreed(&event, before, ask)
+        Ok((event, before))
     }
 
-    fn running(mut self, before: Outcome) -> Running<A> {
+    pub(super) fn running(mut self, before: Outcome) -> Running<A> {
         self.open.is_running = true;
         Running {
             before,
@@ -227,6 +262,8 @@ pub(super) struct Open {
     pub(super) data: Map<String, Value>,
     /// The token of `cancel_running`, as of the action's begin. None before it.
     running: Option<CancelToken>,
+    /// The hooks of the event before the action, whatever their conditions.
+    pub(super) seen_by: Vec<Arc<Hook>>,
     is_running: bool,
 }
 
@@ -271,12 +308,17 @@ impl Open {
         token.is_some_and(CancelToken::is_cancelled)
     }
 
-    /// Returns the hooks that the event before the action has now, whatever its data.
-    pub(super) fn hooks(&self) -> Vec<Arc<Hook>> {
+    /// Returns whether the event before the action has other hooks than when it was fired.
+    pub(super) fn has_other_hooks(&self) -> bool {
         let event_type = EventType::of_name(&self.row.before).unwrap_or(EventType::ToolError);
         let mut event = HookEvent::new(event_type);
         event.tool_name.clone_from(&self.tool);
-        self.lifecycle.executor.hooks_of(&event)
+        self.lifecycle.executor.hooks_of(&event) != self.seen_by
+    }
+
+    /// Returns whether hooks can block the event.
+    fn can_block(&self, event: &HookEvent) -> bool {
+        self.lifecycle.executor.can_block(&event.event_type)
     }
 
     /// Fires no event at the end.
@@ -302,13 +344,6 @@ impl Open {
                 self.data.insert(key.to_owned(), value.clone());
             }
         }
-    }
-
-    /// Fires an event that can be blocked.
-    pub(super) fn fire(&self, name: &str, options: FireOptions) -> (HookEvent, Outcome) {
-        let event = self.event(name);
-        let outcome = self.lifecycle.executor().execute(&event, options);
-        (event, outcome)
     }
 
     /// Fires the event of the action's end, with its result or the reason of its failure.

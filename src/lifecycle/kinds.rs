@@ -242,11 +242,10 @@ impl Turn {
 }
 
 impl Action for Turn {
-    fn begun(running: &mut Running<Self>) -> Result<(), HookBlockedError> {
+    fn begun(running: &mut Running<Self>) {
         let mut lifecycle = running.open.lifecycle.clone();
         lifecycle.agent.get_or_insert_with(Agent::main);
         running.action.lifecycle = Some(lifecycle);
-        Ok(())
     }
 }
 impl Begins for Turn {}

@@ -26,6 +26,7 @@ mod permission;
 mod permit;
 mod question;
 mod stops;
+mod submitted;
 mod table;
 mod tool;
 
@@ -47,6 +48,7 @@ pub use own::{Own, OwnAction};
 pub use permission::{Permission, PermissionRun};
 pub use permit::Permit;
 pub use question::Question;
+pub use submitted::Submitted;
 pub use tool::{Next, Tool, ToolRun};
 
 /// Fires the events around the actions of a host, in the right order.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::action::{Action, Begins, Request, Running};
 use super::question::Question;
 use crate::events::HookEvent;
+use crate::executor::FireOptions;
 use crate::outcome::{Decision, HookBlockedError, HookResult, Outcome};
 
 /// A permission; see [`Lifecycle::permission`](super::Lifecycle::permission).
@@ -40,22 +41,23 @@ impl Begins for Permission {}
 impl Action for Permission {
     const DECIDES: bool = true;
 
-    fn begun(running: &mut Running<Self>) -> Result<(), HookBlockedError> {
+    fn prompt(running: &mut Running<Self>) -> Option<(HookEvent, FireOptions)> {
         let permission = &mut running.action;
         permission.verdict = permission.verdict_with(&running.before);
-        if permission.verdict == Decision::Ask {
-            let options = running.open.lifecycle.options().handles_ask();
-            let (event, prompt) = running.open.fire("permission:prompt", options);
-            let prompt = prompt.unless_denied()?;
-            let is_open = running.before.asks().is_some();
-            if !is_open && permission.hook_grants(&prompt) {
-                permission.verdict = Decision::Allow;
-            } else {
-                permission.asked = Some(event);
-            }
-            running.prompt = Some(prompt);
+        let asks = permission.verdict == Decision::Ask;
+        let options = running.open.lifecycle.options().handles_ask();
+        asks.then(|| (running.open.event("permission:prompt"), options))
+    }
+
+    fn prompted(running: &mut Running<Self>, event: HookEvent, prompt: Outcome) {
+        let permission = &mut running.action;
+        let is_open = running.before.asks().is_some();
+        if !is_open && permission.hook_grants(&prompt) {
+            permission.verdict = Decision::Allow;
+        } else {
+            permission.asked = Some(event);
         }
-        Ok(())
+        running.prompt = Some(prompt);
     }
 }
 

@@ -5,14 +5,12 @@
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::action::{Request, Running};
 use super::tool::{ARGS, End, Tool, ToolRun, json_of};
-use crate::hook::Hook;
 use crate::outcome::{HookBlockedError, Outcome};
 
 /// Proves that hooks, and the user if they ask, have allowed one call of a tool with these arguments.
@@ -45,8 +43,6 @@ use crate::outcome::{HookBlockedError, Outcome};
 #[must_use = "hooks have allowed a call, and it is not made"]
 pub struct Permit {
     running: Running<Tool>,
-    /// The hooks that could see the call.
-    hooks: Vec<Arc<Hook>>,
 }
 
 impl Request<'_, Tool> {
@@ -67,9 +63,7 @@ impl Request<'_, Tool> {
     /// [cancels](HookBlockedError::is_cancelled) the event. `ToolRun::from(error)` is what follows then.
     pub fn permit(self) -> Result<Permit, HookBlockedError> {
         self.open.lifecycle.warn_if_unguarded();
-        // Before the event: a hook that is registered meanwhile has not seen it.
-        let hooks = self.open.hooks();
-        Ok(Permit::new(self.start()?, hooks))
+        self.start().map(Permit::new)
     }
 
     /// Fires `tool:pre_execute`, and calls the function that runs tools with the [`Permit`]. If a hook blocks, it is not called,
@@ -83,8 +77,8 @@ impl Request<'_, Tool> {
 }
 
 impl Permit {
-    pub(super) fn new(running: Running<Tool>, hooks: Vec<Arc<Hook>>) -> Self {
-        Self { running, hooks }
+    pub(super) fn new(running: Running<Tool>) -> Self {
+        Self { running }
     }
 
     /// Returns the host's name of the tool.
@@ -166,7 +160,7 @@ impl Permit {
     /// If the yes counts no longer.
     fn check(&self) -> Result<(), HookBlockedError> {
         self.running.open.check()?;
-        if self.running.open.hooks() != self.hooks {
+        if self.running.open.has_other_hooks() {
             let why = "its hooks were replaced after they had allowed it: ask them again";
             return Err(HookBlockedError::not_run(why));
         }

@@ -18,9 +18,8 @@ pub(super) const ARGS: &str = "tool_args";
 pub struct Tool;
 
 impl Action for Tool {
-    fn begun(running: &mut Running<Self>) -> Result<(), HookBlockedError> {
+    fn begun(running: &mut Running<Self>) {
         running.open.lifecycle.stops.note_tool();
-        Ok(())
     }
 }
 

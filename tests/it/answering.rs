@@ -213,7 +213,7 @@ fn the_readme_shows_what_happens() {
     for command in ["ls -la", "sudo reboot"] {
         let event = HookEvent::tool_pre_execute("bash", json!({"command": command}));
         let printed = match hooks.execute(&event).check() {
-            Ok(()) => format!("running `{command}`"),
+            Ok(()) => format!("running \"{command}\""),
             Err(blocked) => blocked.to_string(),
         };
         let session = format!("$ myagent \"{command}\"\n{printed}\n");

@@ -182,7 +182,7 @@ fn a_program_with_a_screen_asks_before_it_quits() {
         (
             "q\nc",
             &*meets("started", "never"),
-            "stays open: cancelled before hook `guard` had decided".to_owned(),
+            "stays open: cancelled by the host before it began".to_owned(),
         ),
     ] {
         let world = World::new();

@@ -3,6 +3,7 @@
 
 mod changes;
 mod permissions;
+mod submitted;
 mod tools;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
