@@ -292,6 +292,7 @@ impl HooksBuilder {
             .project(project.as_deref())
             .vocabulary(Arc::clone(&vocabulary))
             .build();
+        let config = config.with_disabled_by(executor.disabled_by());
         let own_store = || config.trust_store().map(TrustPolicy::Approved);
         let remains = executor.remains();
         Hooks {
@@ -667,6 +668,14 @@ impl Hooks {
     #[must_use]
     pub fn json_schema(&self) -> Value {
         self.config().own_json_schema()
+    }
+
+    /// Returns the failures of hooks that nothing has waited for, a line each, since the last call: of background hooks, and of
+    /// events whose handle was dropped, as [`without_waiting`](Lifecycle::without_waiting) does. A host shows them to its user
+    /// from time to time. At most the last 100 are kept. The log has all.
+    #[must_use]
+    pub fn take_failures(&self) -> Vec<String> {
+        self.executor().take_failures()
     }
 
     /// Cancels the hooks that run or wait, and leaves the object usable; see [`HookExecutor::cancel_running`].

@@ -100,6 +100,8 @@ impl OtherAgents {
     /// let arguments = [("path", "file_path"), ("contents", "content")];
     /// let tools = OtherAgents::new([CLAUDE]).with_tool(CLAUDE, "fs_write", "Write", arguments);
     /// ```
+    ///
+    /// A tool whose arguments have the same names in both needs [`with_tool_name`](Self::with_tool_name) alone.
     pub fn with_tool<I, A, B>(
         mut self,
         agent: &'static Agent,
@@ -125,6 +127,16 @@ impl OtherAgents {
         mapped.retain(|old| old.agent != new.agent || old.ours != new.ours);
         mapped.push(new);
         self
+    }
+
+    /// Sets the name that another agent uses for a tool of the host. The arguments have the same names in both.
+    pub fn with_tool_name(
+        self,
+        agent: &'static Agent,
+        ours: impl Into<String>,
+        theirs: impl Into<String>,
+    ) -> Self {
+        self.with_tool(agent, ours, theirs, [("", ""); 0])
     }
 }
 

@@ -115,6 +115,7 @@ impl HookConfig {
             let (mut report, hooks) = self.admit(files, root, policy, loaded);
             let compared = gone::compare(&before, &hooks, &report, &self.vocabulary);
             report.problems.extend(compared.problems.iter().cloned());
+            report.disabled_by.clone_from(&self.disabled_by);
             // `replace` fails if another load has ended at the same time.
             if let Some(report) = installed.replace(loads, &hooks, compared.guards, report) {
                 compared.problems.iter().for_each(log_problem);

@@ -131,6 +131,8 @@ pub struct HookConfig {
     checks_all: bool,
     /// The sandbox of a project's hooks, if they run in one.
     project_sandbox: Option<Arc<Sandbox>>,
+    /// The variable with which the user has disabled all hooks, for the report.
+    disabled_by: Option<String>,
 }
 
 /// The place of the administrator's file.
@@ -164,6 +166,7 @@ impl HookConfig {
             tests_cases: false,
             checks_all: true,
             project_sandbox: None,
+            disabled_by: None,
         }
     }
 
@@ -200,6 +203,12 @@ impl HookConfig {
     pub(crate) fn source<S: Source>(&self) -> Option<&S> {
         let mut sources = self.sources.iter();
         sources.find_map(|source| (&**source as &dyn Any).downcast_ref())
+    }
+
+    /// Sets the variable that the report names.
+    pub(crate) fn with_disabled_by(mut self, variable: Option<&str>) -> Self {
+        self.disabled_by = variable.map(str::to_owned);
+        self
     }
 
     /// Sets the host's events and tools, with which patterns are compared.

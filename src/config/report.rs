@@ -58,6 +58,10 @@ pub struct LoadReport {
     /// The hooks of the project that are not approved, by name or else by description or pattern. They are
     /// not registered. Empty under [`TrustPolicy::Everything`].
     pub unapproved: Vec<String>,
+    /// The variable with which the user has disabled all hooks; see
+    /// [`HookExecutor::disabled_by`](crate::HookExecutor::disabled_by). Not part of the JSON form.
+    #[serde(skip)]
+    pub disabled_by: Option<String>,
     /// The files that [`check`](crate::HookConfig::check) has read as settings of another agent, each with the
     /// tool's name. Not part of the JSON form.
     #[serde(skip)]
@@ -66,9 +70,15 @@ pub struct LoadReport {
     pub problems: Vec<Problem>,
 }
 
-/// The problems, each on a line.
+/// The variable that disables all hooks, and the problems, each on a line.
 impl fmt::Display for LoadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(variable) = &self.disabled_by {
+            writeln!(
+                f,
+                "`{variable}` is set: no hook runs, except the administrator's"
+            )?;
+        }
         let mut problems = self.problems.iter();
         problems.try_for_each(|problem| writeln!(f, "{problem}"))
     }
@@ -148,6 +158,10 @@ pub enum ConfigError {
         source: io::Error,
     },
 }
+
+// Its cause may hold any error, of which a host only reads the text.
+impl std::panic::UnwindSafe for ConfigError {}
+impl std::panic::RefUnwindSafe for ConfigError {}
 
 fn listed(paths: &[PathBuf]) -> String {
     let names: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();

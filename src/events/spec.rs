@@ -28,23 +28,22 @@ pub struct EventSpec {
 }
 
 impl EventSpec {
-    /// Creates the spec of a custom event whose name is in the source code of the host. The spec has no description and no
-    /// data; the event can be blocked.
+    /// Creates the spec of a custom event. The spec has no description and no data; the event can be blocked.
     ///
     /// # Panics
-    /// If [`EventType::custom`] refuses the name. For a name that is known only at run time, use
-    /// [`custom`](EventSpec::custom).
+    /// If [`EventType::custom`] refuses the name. For a name that comes from a file or a user, use
+    /// [`custom`](EventSpec::custom), which returns an error.
     // A wrong constant is a bug of the host, which its first run shows.
     #[allow(clippy::panic)]
     #[track_caller]
-    pub fn named(name: &'static str) -> Self {
+    pub fn named(name: impl AsRef<str>) -> Self {
         match Self::custom(name) {
             Ok(spec) => spec,
             Err(error) => panic!("EventSpec::named: {error}"),
         }
     }
 
-    /// Creates the spec that [`named`](EventSpec::named) creates, for a name that is known only at run time.
+    /// Creates the spec that [`named`](EventSpec::named) creates, for a name that may be wrong.
     ///
     /// # Errors
     /// The errors of [`EventType::custom`].

@@ -309,6 +309,7 @@ impl HookExecutorBuilder {
             calls: Calls::default(),
             running: Mutex::default(),
             in_background: CancelToken::new(),
+            unseen: Arc::default(),
         };
         HookExecutor::with_parts(self.registry.unwrap_or_default(), core)
     }

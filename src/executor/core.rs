@@ -10,6 +10,7 @@ use super::calls::Calls;
 use super::delivery::ResultSender;
 use super::options::FireOptions;
 use super::token::{CancelToken, Run};
+use super::unseen::Unseen;
 use crate::events::{EventType, HookEvent, Vocabulary};
 use crate::hook::Hook;
 use crate::outcome::Outcome;
@@ -36,6 +37,7 @@ pub(super) struct Core {
     pub(super) running: Mutex<CancelToken>,
     /// The token of the background hooks.
     pub(super) in_background: CancelToken,
+    pub(super) unseen: Arc<Unseen>,
 }
 
 /// The work of a thread of a pool.

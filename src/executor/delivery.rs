@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use crate::events::InputChange;
+use super::unseen::Unseen;
+use crate::events::{EventType, InputChange};
 use crate::logging::error;
 use crate::outcome::HookResult;
 use crate::sync::{Mutex, thread};
@@ -22,13 +23,15 @@ pub(super) struct ResultSender {
 }
 
 /// The sending end, which the engine and the host's handle share.
-pub(super) struct Channel(Mutex<ChannelState>);
+pub(super) struct Channel(Mutex<ChannelState>, Arc<Unseen>);
 
 struct ChannelState {
     /// The channel has capacity for all results, so that sending never blocks. None after the last result.
     sender: Option<Sender<HookResult>>,
     /// True if the host receives results alone, and no change of the event.
     refuses_change: bool,
+    /// The event, once the host has dropped its handle without waiting for the outcome.
+    left: Option<EventType>,
     /// The change of the event's input by hooks, once all results have been sent.
     change: Option<Arc<InputChange>>,
     /// The task that awaits the end.
@@ -39,18 +42,23 @@ struct ChannelState {
 
 impl ResultSender {
     /// Creates a channel for the results of this many hooks, of which a copy may be kept.
-    pub(super) fn new(hooks: usize, keeps: bool) -> (Self, Receiver<HookResult>) {
+    pub(super) fn new(
+        hooks: usize,
+        keeps: bool,
+        unseen: Arc<Unseen>,
+    ) -> (Self, Receiver<HookResult>) {
         // One more tells of a panic of the engine.
         let (sender, results) = bounded(hooks + 1);
         let state = ChannelState {
             sender: Some(sender),
             refuses_change: false,
+            left: None,
             change: None,
             waker: None,
             waiter: None,
         };
         let sender = Self {
-            channel: Arc::new(Channel(Mutex::new(state))),
+            channel: Arc::new(Channel(Mutex::new(state), unseen)),
             kept: keeps.then(Vec::new),
         };
         (sender, results)
@@ -66,6 +74,10 @@ impl ResultSender {
             kept.push(result.clone());
         }
         let state = self.channel.0.lock();
+        if let Some(event) = state.left.clone() {
+            drop(state);
+            return self.channel.1.note(&event, result);
+        }
         // If the host has dropped the receiver, the result is dropped after the lock: it may hold the host's code.
         let unsent = match &state.sender {
             Some(sender) => sender.try_send(result).err(),
@@ -110,6 +122,14 @@ impl Channel {
         let mut state = self.0.lock();
         state.refuses_change = true;
         state.change.is_some()
+    }
+
+    /// Notes that the host has dropped its handle: the results that have arrived and those that will are unseen.
+    pub(super) fn leave(&self, event: &EventType, results: &Receiver<HookResult>) {
+        self.0.lock().left = Some(event.clone());
+        for result in results.try_iter() {
+            self.1.note(event, result);
+        }
     }
 
     /// Returns the change of the event's input by hooks, once.

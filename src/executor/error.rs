@@ -1,6 +1,7 @@
 //! Errors of submitting an event.
 
 use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use crate::events::HookEvent;
@@ -45,6 +46,10 @@ impl SubmitError {
         Arc::clone(self.event())
     }
 }
+
+// The cause may hold any error, of which a host only reads the text.
+impl UnwindSafe for SubmitError {}
+impl RefUnwindSafe for SubmitError {}
 
 /// Converts a refusal to the reason that observations have.
 pub(super) fn reason_of(refusal: &Refusal) -> DropReason {

@@ -3,6 +3,7 @@
 //! Knows neither hooks nor threads.
 
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -280,13 +281,19 @@ impl Drop for HookHandle {
         {
             // Without this, the results and the task would be kept until the event ends.
             channel.wakes_at_end(Waker::noop());
-            receiver.try_iter().for_each(drop);
+            if self.returned.is_none() {
+                channel.leave(self.outcome.event_type(), receiver);
+            }
         }
         if self.cancels_on_drop {
             self.cancel();
         }
     }
 }
+
+// No state is seen half changed: a channel is locked for one assignment.
+impl UnwindSafe for HookHandle {}
+impl RefUnwindSafe for HookHandle {}
 
 impl fmt::Debug for HookHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

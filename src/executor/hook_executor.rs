@@ -317,7 +317,8 @@ impl HookExecutor {
             return Ok(HookHandle::ended(outcome));
         };
         let keeps = core.runner.observers.want_events();
-        let (sender, receiver) = ResultSender::new(hooks.len(), keeps);
+        let unseen = Arc::clone(&core.unseen);
+        let (sender, receiver) = ResultSender::new(hooks.len(), keeps, unseen);
         let channel = Arc::clone(&sender.channel);
         let token = CancelToken::new();
         let tokens = [Some(core.running()), options.token.clone()]
@@ -356,6 +357,11 @@ impl HookExecutor {
         self.submit(event, options).unwrap_or_else(|error| {
             HookHandle::refused(self.outcome_of(&error.event().event_type), error)
         })
+    }
+
+    /// Returns the failures that no caller has seen, once; see [`Hooks::take_failures`](crate::Hooks::take_failures).
+    pub(crate) fn take_failures(&self) -> Vec<String> {
+        self.core().unseen.take()
     }
 
     /// Returns the observations of this executor from now on: hooks that start, end or are dropped, and events that have their

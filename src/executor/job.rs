@@ -36,7 +36,7 @@ impl Runnable for Job {
                     .core
                     .runner
                     .run_unless_cancelled(&job.firing(&FireOptions::new()), &hook);
-                drop(result);
+                job.core.unseen.note(&job.event.event_type, result);
             }
         }
     }
@@ -145,7 +145,7 @@ mod tests {
     fn job() -> (EventJob, Receiver<HookResult>) {
         let executor = HookExecutor::builder().build();
         let hooks = ["a:b", "c:d"].map(|pattern| Arc::new(Hook::new(pattern, "true").unwrap()));
-        let (sender, results) = ResultSender::new(hooks.len(), false);
+        let (sender, results) = ResultSender::new(hooks.len(), false, Arc::default());
         let event = Arc::new(HookEvent::user_interrupt());
         let job = EventJob {
             submitted: Submitted::now(executor.core(), event, Run::new([])),

@@ -24,6 +24,7 @@ mod plan_tests;
 #[cfg(all(test, forge_hooks_shuttle))]
 mod schedule_tests;
 mod token;
+mod unseen;
 #[cfg(all(test, unix, feature = "cli"))]
 mod variables_tests;
 

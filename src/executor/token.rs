@@ -240,7 +240,8 @@ mod tests {
             for _ in 0..*length {
                 let own = CancelToken::new();
                 let tokens = vec![first.clone(), last];
-                let (sender, _) = super::super::delivery::ResultSender::new(0, false);
+                let (sender, _) =
+                    super::super::delivery::ResultSender::new(0, false, Arc::default());
                 runs.push(Run::of_event(tokens, own.clone(), sender.channel));
                 last = own;
             }

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -206,6 +207,10 @@ impl<A: Begins> Request<'_, A> {
         self.start()
     }
 }
+
+// Beginning an action consumes the request, so that the function that asks is called once at most.
+impl<A> UnwindSafe for Request<'_, A> {}
+impl<A> RefUnwindSafe for Request<'_, A> {}
 
 impl<A> fmt::Debug for Request<'_, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,9 +4,9 @@
 
 use std::fmt;
 
-use super::{HookResult, Outcome};
+use super::{HookResult, MODEL_TEXT_LIMIT, Outcome};
 use crate::entry::FailureKind;
-use crate::events::EventType;
+use crate::events::{EventKind, EventType};
 use crate::printable::printable;
 
 /// The hooks that failed and did not block. Also hooks that were probably intended to block and did not (for example, they
@@ -59,6 +59,16 @@ impl<'a> Failures<'a> {
             }
         }
         Self { failed }
+    }
+
+    /// Returns the lines of one result that no caller waited for, so that it blocked nothing.
+    pub(crate) fn unheard(event: &EventType, result: HookResult) -> String {
+        let kind = EventKind {
+            event_type: event.clone(),
+            can_block: false,
+        };
+        let outcome = Outcome::of_none(kind, MODEL_TEXT_LIMIT).with_results(vec![result]);
+        outcome.failures().to_string()
     }
 
     /// Returns whether no hook has failed in one of these ways.

@@ -98,6 +98,10 @@ pub enum TraceError {
     },
 }
 
+// Its cause may hold any error, of which a host only reads the text.
+impl std::panic::UnwindSafe for TraceError {}
+impl std::panic::RefUnwindSafe for TraceError {}
+
 /// Returns the message of an error with its cause.
 pub(crate) fn with_cause(error: &TraceError) -> String {
     match error {

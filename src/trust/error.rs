@@ -58,3 +58,7 @@ pub enum TrustError {
         source: io::Error,
     },
 }
+
+// Its cause may hold any error, of which a host only reads the text.
+impl std::panic::UnwindSafe for TrustError {}
+impl std::panic::RefUnwindSafe for TrustError {}

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use forge_hooks::config::{ConfigError, HooksFile};
 use forge_hooks::events::EventTypeError;
 use forge_hooks::executor::DropReason;
+use forge_hooks::executor::Observations;
 use forge_hooks::hook::KeyError;
-use forge_hooks::lifecycle::ToolRun;
+use forge_hooks::lifecycle::{OwnAction, Question, Submitted, ToolRun};
 use forge_hooks::pattern::{EventPattern, PatternError};
 use forge_hooks::redact::RedactError;
 use forge_hooks::trace::TraceError;
@@ -18,7 +19,7 @@ use forge_hooks::trust::{Approval, ApprovalStatus, Approved, TrustError};
 use forge_hooks::{
     AppProfile, CancelToken, Decision, EventType, FailureKind, FireOptions, Hook, HookBlockedError,
     HookConfig, HookError, HookEvent, HookExecutor, HookHandle, HookId, HookOutput, HookResult,
-    Hooks, HooksBuilder, Lifecycle, LoadReport, Outcome, SubmitError, Trace,
+    Hooks, HooksBuilder, Lifecycle, LoadReport, Outcome, Permit, SubmitError, Trace,
 };
 
 use forge_hooks::lifecycle::{
@@ -73,14 +74,39 @@ fn types_are_send_and_sync_and_have_debug() {
     sent::<Request<'_, Tool>>();
     sent::<Request<'_, Model>>();
     sent::<Request<'_, Permission>>();
+}
 
-    // A host may run a tool within `catch_unwind` while it holds these.
-    fn kept_in_a_panic<T: UnwindSafe + RefUnwindSafe>() {}
-    kept_in_a_panic::<HookExecutor>();
-    kept_in_a_panic::<Hooks>();
-    kept_in_a_panic::<Lifecycle>();
-    kept_in_a_panic::<Running<Session>>();
-    kept_in_a_panic::<Running<Turn>>();
+/// A program may have `catch_unwind` around its frame while it holds any of these.
+#[test]
+fn each_type_can_be_kept_in_a_panic() {
+    fn kept<T: UnwindSafe + RefUnwindSafe>() {}
+    kept::<Approval>();
+    kept::<CancelToken>();
+    kept::<ConfigError>();
+    kept::<HookBlockedError>();
+    kept::<HookExecutor>();
+    kept::<HookHandle>();
+    kept::<Hooks>();
+    kept::<HooksBuilder>();
+    kept::<Lifecycle>();
+    kept::<LoadReport>();
+    kept::<Observations>();
+    kept::<OwnAction>();
+    kept::<Permit>();
+    kept::<PermissionRun>();
+    kept::<Question<'_>>();
+    kept::<Request<'_, Tool>>();
+    kept::<Running<Model>>();
+    kept::<Running<Permission>>();
+    kept::<Running<Session>>();
+    kept::<Running<Turn>>();
+    kept::<SubmitError>();
+    kept::<Submitted<Tool>>();
+    kept::<Submitted<Permission>>();
+    kept::<ToolRun>();
+    kept::<Trace>();
+    kept::<TraceError>();
+    kept::<TrustError>();
 }
 
 /// Another decision would be a break: a host must say what it does for each.

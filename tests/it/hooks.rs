@@ -431,3 +431,30 @@ fn a_host_is_not_asked_about_tools_that_it_does_not_load() {
     let again = with_claude.approve_with(|_| panic!("it is still approved"));
     assert!(again.unwrap());
 }
+
+/// Of background hooks, and of events that nothing waits for.
+#[test]
+fn failures_that_nothing_waited_for_are_taken() {
+    let world = World::new();
+    let builder = Hooks::builder(AppProfile::new("mygame")).config_home(world.directory());
+    let hooks = builder.load();
+    let fails = |name: &str| hook("tool:*", "exit 3").with_name(name);
+    hooks.registry().register(fails("first").with_background());
+    hooks.registry().register(fails("second"));
+    let event = || HookEvent::tool_post_execute("bash", "ls", "x");
+    drop(hooks.submit(event()));
+    assert!(
+        hooks
+            .submit(event())
+            .wait()
+            .failures()
+            .to_string()
+            .contains("second")
+    );
+    assert!(hooks.shutdown(PATIENCE));
+    let mut failures = hooks.take_failures();
+    failures.sort();
+    let line = |name| format!("hook `{name}` failed on `tool:post_execute`: exited with code 3");
+    assert_eq!(failures, [line("first"), line("first"), line("second")]);
+    assert!(hooks.take_failures().is_empty());
+}
