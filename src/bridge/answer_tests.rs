@@ -9,6 +9,7 @@ use super::answer::Answer;
 use super::decision::CallDecision;
 use super::dialect::Dialect;
 use crate::compat::{self, Agent, BRIDGED, CLAUDE, CODEX, COPILOT, Effect, Event, GEMINI, QWEN};
+use crate::entry::Reading;
 use crate::{Decision, HookOutput};
 
 /// An agent as docs/agents.md describes it. The rows of dialect.rs do not count here, since they are tested.
@@ -304,10 +305,96 @@ fn read_by_others(
     context: &str,
 ) -> HookOutput {
     let end = (i32::from(answer.code), &*answer.stdout, &*answer.stderr);
-    let read = compat::read(agent, event, end);
+    if agent == CODEX {
+        assert_codex_takes(event, answer, context);
+        // It reads no JSON beside another exit code.
+        let stdout = if answer.code == 0 { end.1 } else { "" };
+        let read = compat::read(agent, event, (end.0, stdout, end.2));
+        return output_of(read, answer, context);
+    }
+    output_of(compat::read(agent, event, end), answer, context)
+}
+
+fn output_of(read: Reading, answer: &Answer, context: &str) -> HookOutput {
     assert_eq!(read.invalid, None, "{context}");
     assert!(answer.code == 0 || read.replaces_exit_code, "{context}");
     read.output.unwrap_or_default()
+}
+
+/// Checks that Codex takes an answer: a key or a value that it does not know makes all of it unusable.
+fn assert_codex_takes(event: &Event, answer: &Answer, context: &str) {
+    if answer.code == 2 {
+        assert!(nonblank(&answer.stderr).is_some(), "{context}");
+    }
+    let Some(stdout) = nonblank(&answer.stdout).filter(|_| answer.code == 0) else {
+        return;
+    };
+    let is_json = stdout.starts_with('{');
+    assert!(is_json || !event.is_stop(), "{context}");
+    if !is_json {
+        return;
+    }
+    let keys: Value = serde_json::from_str(stdout).expect(context);
+    let has_only = |value: &Value, known: &[&str]| {
+        let mut names = value.as_object().into_iter().flat_map(Map::keys);
+        names.all(|name| known.contains(&&**name))
+    };
+    let top = [
+        "continue",
+        "stopReason",
+        "suppressOutput",
+        "systemMessage",
+        "decision",
+        "reason",
+        "hookSpecificOutput",
+    ];
+    assert!(has_only(&keys, &top), "{context}");
+    let has = |key: &str| keys.get(key).is_some_and(|value| !value.is_null());
+    let is_before = event.name == "PreToolUse";
+    let is_call = is_before || event.name == "PermissionRequest";
+    assert!(
+        !is_call || keys["continue"] != false && !has("stopReason"),
+        "{context}"
+    );
+    assert!(keys["decision"] != "approve", "{context}");
+    assert!(
+        keys["decision"] != "block" || keys["reason"].as_str().and_then(nonblank).is_some(),
+        "{context}"
+    );
+    let specific = &keys["hookSpecificOutput"];
+    assert!(specific.get("updatedMCPToolOutput").is_none(), "{context}");
+    if is_before {
+        let known = [
+            "hookEventName",
+            "permissionDecision",
+            "permissionDecisionReason",
+            "updatedInput",
+            "additionalContext",
+        ];
+        assert!(has_only(specific, &known), "{context}");
+        let (decision, reason) = (
+            &specific["permissionDecision"],
+            &specific["permissionDecisionReason"],
+        );
+        assert!(decision != "ask", "{context}");
+        assert!(
+            decision != "allow" || specific.get("updatedInput").is_some(),
+            "{context}"
+        );
+        assert!(
+            decision != "deny" || reason.as_str().and_then(nonblank).is_some(),
+            "{context}"
+        );
+        assert!(reason.is_null() || !decision.is_null(), "{context}");
+        assert!(
+            specific.get("updatedInput").is_none() || !decision.is_null(),
+            "{context}"
+        );
+    }
+    if event.name == "PermissionRequest" {
+        let decision = &specific["decision"];
+        assert!(has_only(decision, &["behavior", "message"]), "{context}");
+    }
 }
 
 /// Reads an answer as Gemini CLI does: JSON, also in a string, from standard error if standard output is blank. Other text is

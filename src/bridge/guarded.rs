@@ -25,10 +25,10 @@ const GIT: &str = ".git";
 /// Returns the files that decide besides the hooks' own: the program, what is kept of sessions, and, in any directory, the files that
 /// an agent or this program reads if it is started there.
 fn also_deciding(profile: &AppProfile, agent: &Agent, home: &Path) -> AlsoDeciding {
-    let of_agents = BRIDGED.into_iter().flat_map(Agent::deciding_files);
+    let of_agents = BRIDGED.into_iter().flat_map(|agent| agent.files);
     let files = of_agents.map(PathBuf::from);
     let own = profile.project_files().iter().cloned();
-    let directories = BRIDGED.into_iter().flat_map(Agent::deciding_directories);
+    let directories = BRIDGED.into_iter().flat_map(|agent| agent.also_decides);
     let files = files.chain(own).flat_map(|file| {
         let directories = directories_of(&file);
         std::iter::once(file).chain(directories)

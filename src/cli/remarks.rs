@@ -52,10 +52,9 @@ impl Remarks {
     }
 }
 
-/// Notes the texts of a hook that are too long for the model. A text with a limit of its own tool does not count.
+/// Notes the texts of a hook that are too long for the model.
 fn cut_texts(result: &HookResult) -> Vec<String> {
-    let output = result.output().filter(|output| !output.has_own_limit);
-    let Some(output) = output.filter(|_| !result.hook().background()) else {
+    let Some(output) = result.output().filter(|_| !result.hook().background()) else {
         return Vec::new();
     };
     let texts = [

@@ -33,11 +33,8 @@ pub struct Agent {
     // Its files.
     /// The project's files, below its root. The first one is also the user's, below the home directory.
     pub(crate) files: Words,
-    /// A file that may have a table `hooks` in TOML, which is not read. It is below the home directory, and below the
-    /// project's root.
-    pub(crate) toml: Option<&'static str>,
     /// Files and directories below both: other hooks, and commands that the agent runs without an event.
-    pub(super) also_decides: Words,
+    pub(crate) also_decides: Words,
     /// Directories with skills, commands or subagents, whose front matter may register hooks.
     pub(crate) may_decide: Words,
     /// Files in the user's home that run before each hook.
@@ -98,8 +95,6 @@ pub struct Agent {
     pub(crate) keys: Words,
     /// The keys of a handler or a group that the agent applies, but this crate does not.
     pub(crate) keys_not_applied: Words,
-    /// The types of handlers that the agent runs, but this crate does not.
-    pub(crate) other_types: Words,
     /// True if messages show the `name` of a handler instead of its command.
     #[cfg_attr(
         not(feature = "cli"),
@@ -114,8 +109,6 @@ pub struct Agent {
     pub(crate) milliseconds: bool,
     /// The timeout of a hook without its own, in seconds, unless its event has another one.
     pub(super) seconds: u64,
-    /// The most tokens of a hook's context that the model gets at once, unless its handler says otherwise.
-    pub(super) context_limit: Option<usize>,
     /// The characters of a matcher, besides letters and digits, that make it a list of exact names and not a regular
     /// expression.
     pub(super) list_of_names: &'static str,
@@ -126,10 +119,8 @@ pub struct Agent {
     pub(super) fields: &'static [Field],
     /// Keys of an event's data, with their names in the input.
     pub(super) renamed: Pairs,
-    /// A tool's return value in the form that hooks expect; none if it needs no conversion.
-    pub(super) response: fn(tool: &str, value: &Value) -> Option<Value>,
-    /// The key of that form with the text of the output.
-    pub(super) text_of_response: &'static str,
+    /// True if hooks expect the text that a shell has returned as an object with `stdout`.
+    pub(super) wraps_output: bool,
     pub(super) tools: &'static [Tool],
     /// True if the agent reads other paths than those of a call: without an `@` before it, with `%2F` for `/`, or of another
     /// file with this name if there is none.
@@ -149,21 +140,14 @@ pub struct Agent {
     pub(crate) variables: &'static [(&'static str, Variable)],
     /// The shell of a command whose handler names none.
     pub(super) shell: UsualShell,
-    /// True if identical handlers run once.
-    pub(super) runs_once: bool,
 
     // These fields are about the reading of a hook's end.
-    pub(super) parsing: Parsing,
-    /// True if a hook that stops the turn also denies the operation.
-    pub(super) stop_denies: bool,
-    /// The values of `decision`.
-    pub(super) decisions: Words,
-    /// Keys that ask for effects that hosts do not apply.
-    pub(super) not_applied: Words,
-    /// The keys at the top level, if any other makes the answer unusable.
-    pub(super) known: Words,
-    /// The keys and values that the answer must not have.
-    pub(super) refused: &'static [Refused],
+    /// True if an explicit yes counts before a tool, and with an exit code other than 0.
+    pub(super) takes_yes: bool,
+    /// True if the name of another event makes an answer invalid.
+    pub(super) checks_event_name: bool,
+    /// True if the reason of a hook that blocks after a tool replaces the tool's output.
+    pub(super) block_replaces_output: bool,
 }
 
 /// A tool of an agent, by its names there and here.
@@ -212,15 +196,6 @@ pub(super) enum UsualShell {
     Login,
 }
 
-/// The rules by which an agent reads JSON.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Parsing {
-    /// The agent reads JSON on every exit code. A value of a wrong type makes the answer unusable.
-    Typed,
-    /// The agent reads JSON on exit code 0, and broken JSON is unusable too. Exit code 2 needs a reason.
-    Strict,
-}
-
 /// An event of an agent. A field that a row does not set is as in [`EVENT`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Event {
@@ -250,8 +225,8 @@ pub(crate) struct Event {
     pub(super) has_env_file: bool,
     /// The effect of a hook that blocks by its exit code or its answer.
     pub(crate) effect: Effect,
-    /// The meaning of plain text on standard output.
-    pub(super) text: Text,
+    /// True if plain text on standard output is context for the model.
+    pub(super) text_is_context: bool,
     pub(crate) specific: Specific,
     /// The input fields of only this event.
     pub(super) fields: &'static [Field],
@@ -269,7 +244,7 @@ pub(super) const EVENT: Event = Event {
     is_closed: false,
     has_env_file: false,
     effect: Effect::Nothing,
-    text: Text::Ignored,
+    text_is_context: false,
     specific: SPECIFIC,
     fields: &[],
 };
@@ -337,8 +312,6 @@ pub(crate) struct Specific {
     pub(crate) input: Option<&'static str>,
     /// The keys of a new output.
     pub(crate) output: Words,
-    /// The known keys. If there are any, an unknown key makes the answer unusable.
-    pub(super) known: Words,
 }
 
 pub(super) const SPECIFIC: Specific = Specific {
@@ -347,34 +320,7 @@ pub(super) const SPECIFIC: Specific = Specific {
     reason: None,
     input: None,
     output: &[],
-    known: &[],
 };
-
-/// A key that makes an answer unusable.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Refused {
-    pub(super) key: &'static str,
-    /// The value that makes the answer unusable; none if any value does.
-    pub(super) value: Option<Given>,
-    /// Another key with which the answer stays usable.
-    pub(super) without: Option<&'static str>,
-    /// The events on which the key makes the answer unusable; all if empty.
-    pub(super) events: Words,
-}
-
-pub(super) const REFUSED: Refused = Refused {
-    key: "",
-    value: None,
-    without: None,
-    events: &[],
-};
-
-/// A value of an answer.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Given {
-    Flag(bool),
-    Word(&'static str),
-}
 
 /// The name of the input field for the event's tool.
 pub(super) const TOOL_NAME: &str = "tool_name";
@@ -385,15 +331,6 @@ pub(crate) enum Effect {
     /// It is too late to block: the model receives feedback.
     FeedsBack,
     Nothing,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Text {
-    Ignored,
-    /// Context for the model.
-    Context,
-    /// An answer that the agent cannot read.
-    Invalid,
 }
 
 /// The value of an environment variable that an agent sets.
@@ -475,16 +412,6 @@ impl Agent {
     #[must_use]
     pub fn settings_files(&self) -> &'static [&'static str] {
         self.files
-    }
-
-    /// Returns the files that determine which hooks run, below the home directory and a project's root.
-    pub(crate) fn deciding_files(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.files.iter().copied().chain(self.toml)
-    }
-
-    /// Returns the directories whose whole content determines which hooks run.
-    pub(crate) fn deciding_directories(&self) -> impl Iterator<Item = &'static str> + use<> {
-        self.also_decides.iter().copied()
     }
 
     /// Returns the variable that names the file in which a hook sets variables for the commands of its session, such as

@@ -3,16 +3,12 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-
 use super::agent::Effect::{Blocks, FeedsBack};
 use super::agent::Fires::{OfHost, UnderAgent};
-use super::agent::Given::{Flag, Word};
-use super::agent::Text::{Context, Invalid};
 use super::agent::Unset::{False, List, Null, Object, Text};
 use super::agent::{
-    Agent, EVENT, Event, Field, HandlerApproval, Pairs, Parsing, REFUSED, Refused, SPECIFIC,
-    Specific, TOOL_NAME, UsualShell, Variable, Words, tool,
+    Agent, EVENT, Event, Field, HandlerApproval, Pairs, SPECIFIC, Specific, TOOL_NAME, UsualShell,
+    Variable, tool,
 };
 
 // These constants are parts of the rows below.
@@ -43,15 +39,6 @@ const CLAUDE_CALL: Specific = Specific {
 };
 
 #[rustfmt::skip]
-const CODEX_CALL: Specific = Specific {
-    decision: Some(("permissionDecision", &["allow", "deny", "ask"])),
-    known: &[
-        "hookEventName", "permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext",
-    ],
-    ..CLAUDE_CALL
-};
-
-#[rustfmt::skip]
 const CLAUDE_RESULT: Specific = Specific { output: &["updatedToolOutput", "updatedMCPToolOutput"], ..SPECIFIC };
 
 #[rustfmt::skip]
@@ -72,7 +59,6 @@ pub const CLAUDE: &Agent = &Agent {
     name: "claude",
     title: "Claude Code",
     files: &[".claude/settings.json", ".claude/settings.local.json"],
-    toml: None,
     also_decides: &[".claude.json", ".claude/plugins", ".mcp.json"],
     may_decide: &[".claude/agents", ".claude/commands", ".claude/skills"],
     decides_at_home: &[],
@@ -88,20 +74,14 @@ pub const CLAUDE: &Agent = &Agent {
     environment: Some("env"),
     keys: &["args", "shell", "if", "timeout", "async", "asyncRewake", "onFailure", "statusMessage"],
     keys_not_applied: &["asyncRewake", "once", "rewakeMessage", "rewakeSummary"],
-    other_types: &["prompt", "agent", "http", "mcp_tool"],
     names_handlers: false,
     milliseconds: false,
     seconds: 600,
-    context_limit: None,
     list_of_names: "_- ,|",
     events: CLAUDE_EVENTS,
     fields: &[text("session_id"), text("transcript_path"), ("permission_mode", Text("default"))],
     renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_response"), ("content", "prompt")],
-    response: |tool, value| {
-        let text = value.as_str().filter(|_| tool == "Bash")?;
-        Some(json!({"stdout": text, "stderr": "", "interrupted": false, "isImage": false}))
-    },
-    text_of_response: "stdout",
+    wraps_output: true,
     tools: &[
         tool("Bash", &["bash", "shell"]).needing(&["command"]),
         tool("PowerShell", &["bash"]), tool("Monitor", &["bash"]),
@@ -125,18 +105,10 @@ pub const CLAUDE: &Agent = &Agent {
         ("CLAUDE_EFFORT", Variable::Effort),
         ("CLAUDE_ENV_FILE", Variable::EnvFile),
     ],
+    takes_yes: true,
+    checks_event_name: true,
+    block_replaces_output: false,
     shell: UsualShell::Bash,
-    runs_once: true,
-    parsing: Parsing::Typed,
-    stop_denies: true,
-    decisions: &["approve", "block"],
-    not_applied: &[
-        "action", "async", "asyncTimeout", "classifierContext", "content", "initialUserMessage", "reloadSkills",
-        "retry", "sessionTitle", "suppressOriginalPrompt", "terminalSequence", "updatedPermissions", "watchPaths",
-        "worktreePath",
-    ],
-    known: &[],
-    refused: &[],
 };
 
 const CLAUDE_DATA: Variable = Variable::PluginData(".claude/plugins/data");
@@ -154,11 +126,11 @@ const CLAUDE_EVENTS: &[Event] = &[
     },
     Event { name: "PermissionRequest", subject: TOOL, effect: Blocks, specific: REQUEST, fields: &[INPUT], ..EVENT },
     Event {
-        name: "UserPromptSubmit", timeout: ms(30_000), effect: Blocks, text: Context,
+        name: "UserPromptSubmit", timeout: ms(30_000), effect: Blocks, text_is_context: true,
         fields: &[text("prompt")], ..EVENT
     },
     Event {
-        name: "SessionStart", subject: Some("source"), text: Context, has_env_file: true,
+        name: "SessionStart", subject: Some("source"), text_is_context: true, has_env_file: true,
         fields: &[("source", Text("startup")), text("model")], ..EVENT
     },
     Event {
@@ -182,7 +154,7 @@ const CLAUDE_EVENTS: &[Event] = &[
     Event { name: "PostCompact", subject: Some("trigger"), fields: &[TRIGGER, text("compact_summary")], ..EVENT },
     Event {
         name: "UserPromptExpansion", fires: OfHost("user:prompt_expansion"), subject: Some("command_name"),
-        effect: Blocks, text: Context,
+        effect: Blocks, text_is_context: true,
         fields: &[text("command_name"), text("prompt")], ..EVENT
     },
     // Any answer but a block lets the command run as it is: the agent neither asks nor runs a changed one.
@@ -197,7 +169,7 @@ const CLAUDE_EVENTS: &[Event] = &[
         fields: &[text("from_model"), text("to_model")], ..EVENT
     },
     Event {
-        name: "PostModelSwitch", fires: OfHost("model:post_switch"), registered: false, subject: Some("to_model"), text: Context,
+        name: "PostModelSwitch", fires: OfHost("model:post_switch"), registered: false, subject: Some("to_model"), text_is_context: true,
         fields: &[text("from_model"), text("to_model")], ..EVENT
     },
     Event { name: "DirectoryAdded", fires: OfHost("session:directory_added"), registered: false, ..EVENT },
@@ -255,15 +227,14 @@ const CLAUDE_EVENTS: &[Event] = &[
     Event { name: "WorktreeRemove", fires: OfHost("worktree:remove"), registered: false, fields: &[text("worktree_path")], ..EVENT },
 ];
 
-/// Codex CLI. <https://developers.openai.com/codex/hooks> It is strict: an unknown key or value makes an answer unusable.
+/// Codex CLI. <https://developers.openai.com/codex/hooks> Its answers are read as those of Claude Code.
 #[rustfmt::skip]
 pub const CODEX: &Agent = &Agent {
     name: "codex",
     title: "Codex",
     files: &[".codex/hooks.json"],
-    toml: Some(".codex/config.toml"),
     // A role has settings of its own.
-    also_decides: &[".codex/agents"],
+    also_decides: &[".codex/agents", ".codex/config.toml"],
     may_decide: &[".codex/skills"],
     // Its shell, which starts hooks, is one of logins: `exit 0` would let each call pass.
     decides_at_home: &[
@@ -286,18 +257,15 @@ pub const CODEX: &Agent = &Agent {
     keys: &[
         "timeout", "timeoutSec", "additionalContextLimit", "async", "commandWindows", "command_windows", "onFailure", "statusMessage",
     ],
-    keys_not_applied: &[],
-    other_types: &["prompt", "agent", "mcp_tool"],
+    keys_not_applied: &["additionalContextLimit"],
     names_handlers: false,
     milliseconds: false,
     seconds: 600,
-    context_limit: Some(2_500),
     list_of_names: "_|",
     events: CODEX_EVENTS,
     fields: &[text("session_id"), ("transcript_path", Null), ("permission_mode", Text("default")), text("model")],
     renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_response"), ("content", "prompt")],
-    response: |_, _| None,
-    text_of_response: "stdout",
+    wraps_output: false,
     tools: &[
         tool("Bash", &["bash", "shell"]).needing(&["command"]),
         tool(APPLY_PATCH, &["write", "edit", "multi_edit"]).needing(&["command"]),
@@ -312,51 +280,18 @@ pub const CODEX: &Agent = &Agent {
         ("PLUGIN_DATA", CODEX_DATA),
         ("CLAUDE_PLUGIN_DATA", CODEX_DATA),
     ],
+    takes_yes: false,
+    checks_event_name: false,
+    block_replaces_output: true,
     shell: UsualShell::Login,
-    runs_once: false,
-    parsing: Parsing::Strict,
-    stop_denies: false,
-    decisions: &["approve", "block"],
-    not_applied: &[],
-    known: &["continue", "stopReason", "suppressOutput", "systemMessage", "decision", "reason", "hookSpecificOutput"],
-    refused: CODEX_REFUSED,
 };
 
 const CODEX_DATA: Variable = Variable::PluginData(".codex/plugins/data");
 
-const ON_CALL: Words = &["PreToolUse"];
-const ON_REQUEST: Words = &["PermissionRequest"];
-const ON_BOTH: Words = &["PreToolUse", "PermissionRequest"];
-
-#[rustfmt::skip]
-const CODEX_REFUSED: &[Refused] = &[
-    Refused { key: "continue", value: Some(Flag(false)), events: ON_BOTH, ..REFUSED },
-    Refused { key: "stopReason", events: ON_BOTH, ..REFUSED },
-    Refused { key: "suppressOutput", value: Some(Flag(true)), events: ON_BOTH, ..REFUSED },
-    Refused { key: "suppressOutput", value: Some(Flag(true)), events: &["PostToolUse"], ..REFUSED },
-    Refused { key: "decision", value: Some(Word("approve")), ..REFUSED },
-    Refused { key: "decision", value: Some(Word("block")), without: Some("reason"), ..REFUSED },
-    Refused { key: "updatedMCPToolOutput", ..REFUSED },
-    Refused { key: "permissionDecision", value: Some(Word("ask")), events: ON_CALL, ..REFUSED },
-    Refused {
-        key: "permissionDecision", value: Some(Word("allow")), without: Some("updatedInput"),
-        events: ON_CALL,
-    },
-    Refused {
-        key: "permissionDecision", value: Some(Word("deny")), without: Some("permissionDecisionReason"),
-        events: ON_CALL,
-    },
-    Refused { key: "permissionDecisionReason", without: Some("permissionDecision"), events: ON_CALL, ..REFUSED },
-    Refused { key: "updatedInput", without: Some("permissionDecision"), events: ON_CALL, ..REFUSED },
-    Refused { key: "updatedInput", events: ON_REQUEST, ..REFUSED },
-    Refused { key: "updatedPermissions", events: ON_REQUEST, ..REFUSED },
-    Refused { key: "interrupt", value: Some(Flag(true)), events: ON_REQUEST, ..REFUSED },
-];
-
 #[rustfmt::skip]
 const CODEX_EVENTS: &[Event] = &[
     Event {
-        name: "PreToolUse", subject: TOOL, effect: Blocks, specific: CODEX_CALL,
+        name: "PreToolUse", subject: TOOL, effect: Blocks, specific: CLAUDE_CALL,
         fields: &[TURN, INPUT, CALL], ..EVENT
     },
     Event {
@@ -367,9 +302,9 @@ const CODEX_EVENTS: &[Event] = &[
         name: "PermissionRequest", subject: TOOL, effect: Blocks, specific: REQUEST,
         fields: &[TURN, INPUT], ..EVENT
     },
-    Event { name: "UserPromptSubmit", effect: Blocks, text: Context, fields: &[TURN, text("prompt")], ..EVENT },
+    Event { name: "UserPromptSubmit", effect: Blocks, text_is_context: true, fields: &[TURN, text("prompt")], ..EVENT },
     Event {
-        name: "SessionStart", subject: Some("source"), text: Context,
+        name: "SessionStart", subject: Some("source"), text_is_context: true,
         fields: &[("source", Text("startup"))], ..EVENT
     },
     Event {
@@ -378,15 +313,15 @@ const CODEX_EVENTS: &[Event] = &[
     },
     Event { name: "Interrupt", timeout: ms(1_000), longest: ms(3_000), fields: &[TURN], ..EVENT },
     Event {
-        name: "Stop", effect: Blocks, text: Invalid,
+        name: "Stop", effect: Blocks,
         fields: &[TURN, ACTIVE, ("last_assistant_message", Null)], ..EVENT
     },
     Event {
-        name: "SubagentStart", subject: Some("agent_type"), text: Context,
+        name: "SubagentStart", subject: Some("agent_type"), text_is_context: true,
         fields: &[TURN, text("agent_id"), SUBAGENT], ..EVENT
     },
     Event {
-        name: "SubagentStop", subject: Some("agent_type"), effect: Blocks, text: Invalid,
+        name: "SubagentStop", subject: Some("agent_type"), effect: Blocks,
         fields: &[TURN, text("agent_id"), SUBAGENT, ("agent_transcript_path", Null), ACTIVE,
             ("last_assistant_message", Null)], ..EVENT
     },
@@ -412,8 +347,6 @@ mod tests {
                 );
                 assert!(!names[index + 1..].contains(&event.name), "{event:?}");
             }
-            let mut on = agent.refused.iter().flat_map(|row| row.events);
-            assert!(on.all(|name| names.contains(name)));
         }
     }
 

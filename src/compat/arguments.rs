@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
+use super::agent::Agent;
 use super::mapping::MappedTool;
 use super::protocol::AgentProtocol;
 use crate::entry::{Decision, HookOutput};
@@ -79,9 +80,9 @@ impl AgentProtocol {
         else {
             return;
         };
-        let is_wrapped = (agent.response)(self.tool_name(event), ours).is_some();
+        let is_wrapped = wrapped(agent, self.tool_name(event), ours).is_some();
         let changed = output.updated_output.as_ref();
-        let text = changed.and_then(|changed| changed.get(agent.text_of_response)?.as_str());
+        let text = changed.and_then(|changed| changed.get("stdout")?.as_str());
         if let Some(text) = text.filter(|_| is_wrapped && !came_from_agent(event)) {
             output.updated_output = Some(text.into());
         }
@@ -123,6 +124,14 @@ impl AgentProtocol {
 pub(super) fn came_from_agent(event: &HookEvent) -> bool {
     let context = event.context();
     context.is_some_and(|context| context.field("hook_event_name").is_some())
+}
+
+/// Returns a text that a shell has returned in the form that the agent's hooks expect; none if it needs no conversion.
+pub(super) fn wrapped(agent: &Agent, tool: &str, value: &Value) -> Option<Value> {
+    let text = value
+        .as_str()
+        .filter(|_| agent.wraps_output && tool == "Bash")?;
+    Some(json!({"stdout": text, "stderr": "", "interrupted": false, "isImage": false}))
 }
 
 /// Returns the arguments of a tool as the object that these hooks expect, if the host has a text.

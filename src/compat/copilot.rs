@@ -6,9 +6,7 @@
 use super::agent::Effect::{Blocks, FeedsBack};
 use super::agent::Fires::Never;
 use super::agent::Unset::{Null, Object, Text};
-use super::agent::{
-    Agent, EVENT, Event, Pairs, Parsing, SPECIFIC, Specific, UsualShell, Variable, tool,
-};
+use super::agent::{Agent, EVENT, Event, Pairs, SPECIFIC, Specific, UsualShell, Variable, tool};
 use super::agents::{ACTIVE, APPLY_PATCH, INPUT, LAST, SUBAGENT, TOOL, TRIGGER, text};
 
 #[rustfmt::skip]
@@ -36,7 +34,6 @@ pub(crate) const COPILOT: &Agent = &Agent {
         ".copilot/hooks/forge-hooks.json", ".copilot/settings.json", ".copilot/config.json", ".github/copilot/settings.json",
         ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json",
     ],
-    toml: None,
     also_decides: &[
         ".copilot/extensions", ".copilot/hooks", ".copilot/mcp-config.json", ".github/extensions", ".github/hooks",
     ],
@@ -77,20 +74,13 @@ pub(crate) const COPILOT: &Agent = &Agent {
     manifest: "",
     keys: &[],
     keys_not_applied: &[],
-    other_types: &[],
-    context_limit: None,
     list_of_names: "",
-    response: |_, _| None,
-    text_of_response: "",
+    wraps_output: false,
     also_called: &[],
+    takes_yes: true,
+    checks_event_name: true,
+    block_replaces_output: false,
     shell: UsualShell::Bash,
-    runs_once: false,
-    parsing: Parsing::Typed,
-    stop_denies: false,
-    decisions: &[],
-    not_applied: &[],
-    known: &[],
-    refused: &[],
 };
 
 #[rustfmt::skip]

@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use super::agent::{Agent, Effect, Event, Given, Parsing, Specific, Text};
+use super::agent::{Agent, Effect, Event, Specific, Words};
 use super::members::{Members, beginning, nonblank};
 use crate::entry::{Decision, FailurePolicy, HookOutput, Reading};
 use crate::events::HookEvent;
@@ -72,8 +72,26 @@ const BEYOND_LIMITS: &str =
 /// The reason of a hook that gives none where exit code 2 is explained.
 const NO_REASON: &str = "the hook exited with code 2, and wrote no reason to standard error";
 
-/// The note on a guard without a reason, in agents that need one.
-const NEEDS_A_REASON: &str = "exit code 2 blocks only with a reason on standard error";
+/// What the model reads in place of an output, if the hook that blocks it gives no reason.
+const BLOCKED: &str = "a hook has blocked this output, and gave no reason";
+
+/// Keys that ask for effects that hosts do not apply.
+const NOT_APPLIED: Words = &[
+    "action",
+    "async",
+    "asyncTimeout",
+    "classifierContext",
+    "content",
+    "initialUserMessage",
+    "reloadSkills",
+    "retry",
+    "sessionTitle",
+    "suppressOriginalPrompt",
+    "terminalSequence",
+    "updatedPermissions",
+    "watchPaths",
+    "worktreePath",
+];
 
 /// Reads the end of a hook. The answer's output is always set, even if it is empty.
 pub(super) fn read(
@@ -135,7 +153,6 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read_output(&mut self, text: &str) {
         match json::read(text).ok() {
-            Some(Value::Object(_)) if self.is(Parsing::Strict) && self.code != 0 => {}
             Some(Value::Object(object)) => {
                 let widens = |name: &str, value: &Value| self.widens(name, value);
                 match check_echo(self.fired, &object, widens) {
@@ -144,7 +161,9 @@ impl Reader<'_> {
                 }
             }
             None if is_beyond_limits(text) => self.unusable = Some(BEYOND_LIMITS.to_owned()),
-            _ if self.code == 0 => self.read_text(text),
+            _ if self.code == 0 && self.event.text_is_context => {
+                self.output.additional_context = Some(text.to_owned());
+            }
             _ => {}
         }
     }
@@ -156,10 +175,6 @@ impl Reader<'_> {
         is_changed || word_for(name, value, self.fired).is_some()
     }
 
-    fn is(&self, parsing: Parsing) -> bool {
-        self.agent.parsing == parsing
-    }
-
     fn read_object(&mut self, object: &Map<String, Value>) {
         let fault = OnceCell::new();
         let members = Members {
@@ -169,7 +184,7 @@ impl Reader<'_> {
         self.read_answer(members);
         let is_misplaced = object.contains_key("permissionDecision");
         self.about_output = is_misplaced.then(|| MISPLACED.to_owned());
-        self.answer.notes = members.not_applied(self.agent.not_applied);
+        self.answer.notes = members.not_applied(NOT_APPLIED);
         self.answer.invalid = fault.into_inner();
         self.answer.replaces_exit_code = self.answer.invalid.is_none();
         if self.answer.invalid.is_some() {
@@ -177,22 +192,9 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads plain text of an agent that expects JSON.
-    fn read_text(&mut self, text: &str) {
-        let is_broken = text.starts_with(['{', '[']) || self.event.text == Text::Invalid;
-        if is_broken && self.is(Parsing::Strict) {
-            self.answer.invalid = Some("it is not one JSON object".to_owned());
-        } else if self.event.text == Text::Context {
-            self.output.additional_context = Some(text.to_owned());
-        }
-    }
-
     /// Blocks, or gives feedback, independent of the output.
     fn read_exit_code_2(&mut self) {
         let reason = nonblank(self.stderr);
-        if reason.is_none() && self.is(Parsing::Strict) {
-            return self.answer.warnings.push(NEEDS_A_REASON.to_owned());
-        }
         match self.event.effect {
             Effect::Nothing => return,
             Effect::Blocks => {
@@ -305,27 +307,26 @@ fn about_text(text: &str) -> Option<String> {
 /// The keys of an answer.
 impl Reader<'_> {
     fn read_answer(&mut self, members: Members<'_>) {
-        let (agent, effect) = (self.agent, self.event.effect);
-        members.check_keys(agent.known);
         members.flag("suppressOutput");
         let reason = members.nonblank("reason");
         self.output.system_message = members.nonblank("systemMessage");
         self.output.stops_turn = members.flag("continue") == Some(false);
         self.output.stop_reason = members.nonblank("stopReason");
-        let decision = members.choice("decision", agent.decisions);
+        let decision = members.choice("decision", &["approve", "block"]);
         if let Some(word) = decision.filter(|_| self.event.specific.within.is_none()) {
             self.decide(meaning(word), reason.clone());
-        }
-        if self.output.stops_turn && self.is(Parsing::Strict) && effect == Effect::FeedsBack {
-            self.output.feedback = reason.clone().or(self.output.stop_reason.clone());
         }
         if let Some(specific) = members.object("hookSpecificOutput") {
             self.check_event_name(specific);
             self.output.additional_context = specific.nonblank("additionalContext");
             self.read_specific(&self.event.specific, specific, reason);
         }
-        self.check_refused(members);
-        self.output.only_stops = self.output.stops_turn && !agent.stop_denies;
+        // The agent would have asked its user all the same. A permission is what such a hook is asked for.
+        let is_request = self.event.specific.within.is_some() && self.code == 0;
+        let is_refused = !self.agent.takes_yes && !is_request;
+        if is_refused && self.output.decision == Some(Decision::Allow) {
+            self.output.decision = None;
+        }
     }
 
     /// Adds a decision with its meaning on this event. After a tool, it is too late to block.
@@ -337,8 +338,9 @@ impl Reader<'_> {
                 self.output.reason = reason;
             }
             (Decision::Block, Effect::FeedsBack) => {
-                if !self.is(Parsing::Typed) {
-                    self.output.updated_output = reason.clone().map(Value::from);
+                if self.agent.block_replaces_output {
+                    let shown = reason.as_deref().unwrap_or(BLOCKED);
+                    self.output.updated_output = Some(shown.into());
                 }
                 self.output.feedback = reason;
             }
@@ -355,7 +357,7 @@ impl Reader<'_> {
         let expected = self.event.name;
         specific.blame(match specific.text("hookEventName") {
             None => format!("`hookSpecificOutput` lacks `\"hookEventName\": \"{expected}\"`"),
-            Some(name) if name != expected && self.is(Parsing::Typed) => {
+            Some(name) if name != expected && self.agent.checks_event_name => {
                 let name = beginning(name);
                 format!("`hookEventName`: expected `{expected}`, found `{name}`")
             }
@@ -366,11 +368,6 @@ impl Reader<'_> {
     /// Reads `hookSpecificOutput`, which has these keys.
     fn read_specific(&mut self, keys: &Specific, specific: Members<'_>, reason: Option<String>) {
         let output = &mut self.output;
-        let own = [keys.decision.map(|(key, _)| key), keys.reason, keys.input];
-        let mut own = own.into_iter().flatten();
-        if own.any(|key| specific.get(key).is_some()) {
-            specific.check_keys(keys.known);
-        }
         let within = keys.within;
         let Some(members) = within.map_or(Some(specific), |key| specific.object(key)) else {
             return;
@@ -402,26 +399,6 @@ impl Reader<'_> {
         }
         if let Some(value) = keys.output.iter().find_map(|key| members.get(key)) {
             output.updated_output = Some(value.clone());
-        }
-    }
-
-    fn check_refused(&self, members: Members<'_>) {
-        for row in self.agent.refused {
-            let is_meant = row.events.is_empty() || row.events.contains(&self.event.name);
-            let is_met = row
-                .without
-                .is_some_and(|key| members.has_anywhere(key, None));
-            if !is_meant || is_met || !members.has_anywhere(row.key, row.value) {
-                continue;
-            }
-            let display = match row.value {
-                Some(Given::Word(word)) => word,
-                _ => row.key,
-            };
-            members.blame(match row.without {
-                None => format!("`{display}` is not supported on {}", self.event.name),
-                Some(needed) => format!("`{display}` needs `{needed}`"),
-            });
         }
     }
 }

@@ -112,8 +112,22 @@ claude PreToolUse 0 diagnostic <- {"permissionDecision": "deny"}
 claude PreToolUse 0 allow; context: c; input: {"a":1} <- OWN "permissionDecision": "allow", "updatedInput": {"a": 1}, "additionalContext": "c"}}
 claude PreToolUse 0  <- {"": 1, "hookSpecificOutput": {"hookEventName": "PreToolUse", "": {"a": 1}}}
 claude PostToolUse 0 output: "x" <- OWN "updatedMCPToolOutput": "x"}}
-codex PostToolUse 0 unusable: `updatedMCPToolOutput` is not supported on PostToolUse <- OWN "updatedMCPToolOutput": "x"}}
-codex PostToolUse 0 unusable: `updatedMCPToolOutput` is not supported on PostToolUse <- OWN "updatedMCPToolOutput": "x", "-": 1}}
+codex PostToolUse 0  <- OWN "updatedMCPToolOutput": "x"}}
+codex PostToolUse 0 feedback: no; output: "no" <- {"decision": "block", "reason": "no", "x": 1}
+codex PostToolUse 0 output: "a hook has blocked this output, and gave no reason" <- {"decision": "block"}
+codex PostToolUse 2 feedback: no; output: "no" <- no
+codex PreToolUse 2 block: the hook exited with code 2, and wrote no reason to standard error <- 
+codex PreToolUse 0 block <- {"decision": "block"}
+codex PreToolUse 0 block: no <- {"decision": "block", "reason": "no", "x": 1, "suppressOutput": true}
+codex PreToolUse 0 block <- OWN "permissionDecision": "deny", "x": 1}}
+codex PreToolUse 0 block <- {"hookSpecificOutput": {"hookEventName": "Other", "permissionDecision": "deny"}}
+codex PreToolUse 0 ask <- OWN "permissionDecision": "ask"}}
+codex PreToolUse 0  <- OWN "permissionDecision": "allow"}}
+codex PreToolUse 0  <- {"decision": "approve"}
+codex PreToolUse 0 input: {"a":1} <- OWN "permissionDecision": "allow", "updatedInput": {"a": 1}}}
+codex PreToolUse 0 stop and deny:  <- {"continue": false}
+codex PermissionRequest 0 allow <- OWN "decision": {"behavior": "allow"}}}
+codex PermissionRequest 0 block; stop and deny:  <- OWN "decision": {"behavior": "deny", "interrupt": true}}}
 claude SessionStart 0 diagnostic <- {"sessionTitle": "t"}
 claude SessionStart 0 diagnostic <- {"terminalSequence": "x"}
 claude SessionStart 0 diagnostic <- OWN "watchPaths": ["/a"]}}

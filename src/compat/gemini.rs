@@ -3,9 +3,7 @@
 use super::agent::Effect::{Blocks, FeedsBack};
 use super::agent::Fires::Never;
 use super::agent::Unset::{Object, Text};
-use super::agent::{
-    Agent, EVENT, Event, Pairs, Parsing, SPECIFIC, Specific, UsualShell, Variable, tool,
-};
+use super::agent::{Agent, EVENT, Event, Pairs, SPECIFIC, Specific, UsualShell, Variable, tool};
 use super::agents::{ACTIVE, FILE_PATH, INPUT, TOOL, TRIGGER, text};
 
 const DIR_PATH: Pairs = &[("dir_path", "path")];
@@ -19,7 +17,6 @@ pub(crate) const GEMINI: &Agent = &Agent {
     name: "gemini",
     title: "Gemini CLI",
     files: &[".gemini/settings.json"],
-    toml: None,
     also_decides: &[".gemini/.env", ".gemini/extensions", ".gemini/policies"],
     may_decide: &[".gemini/agents", ".gemini/skills"],
     decides_at_home: &[],
@@ -64,20 +61,13 @@ pub(crate) const GEMINI: &Agent = &Agent {
     manifest: "",
     keys: &[],
     keys_not_applied: &[],
-    other_types: &[],
-    context_limit: None,
     list_of_names: "",
-    response: |_, _| None,
-    text_of_response: "",
+    wraps_output: false,
     also_called: &[],
+    takes_yes: true,
+    checks_event_name: true,
+    block_replaces_output: false,
     shell: UsualShell::Bash,
-    runs_once: false,
-    parsing: Parsing::Typed,
-    stop_denies: false,
-    decisions: &[],
-    not_applied: &[],
-    known: &[],
-    refused: &[],
 };
 
 #[rustfmt::skip]

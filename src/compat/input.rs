@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::agent::{Agent, TOOL_NAME, value_of};
-use super::arguments::came_from_agent;
+use super::arguments::{came_from_agent, wrapped};
 use super::protocol::AgentProtocol;
 use crate::events::{EventType, HookEvent, HostContext};
 
@@ -36,7 +36,7 @@ impl AgentProtocol {
             let value = match key {
                 "tool_input" => self.arguments(event, value)?,
                 "tool_response" if !came_from_agent => {
-                    let wrapped = (agent.response)(called, value);
+                    let wrapped = wrapped(agent, called, value);
                     wrapped.map_or(Cow::Borrowed(value), Cow::Owned)
                 }
                 _ => Cow::Borrowed(value),

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 
 use serde_json::{Map, Value};
 
-use super::agent::{Given, Words};
+use super::agent::Words;
 use crate::json::kind;
 
 /// Returns the text, unless it is blank.
@@ -84,14 +84,6 @@ impl<'a> Members<'a> {
         None
     }
 
-    /// Refuses a key that is not one of these words, if there are any.
-    pub(super) fn check_keys(self, known: Words) {
-        let mut keys = self.map.keys();
-        if let Some(key) = keys.find(|key| !known.is_empty() && !known.contains(&key.as_str())) {
-            self.blame(format!("unknown key `{}`", beginning(key)));
-        }
-    }
-
     /// Returns this object, and the objects within it that have keys of an answer.
     fn parts(self) -> impl Iterator<Item = Self> {
         let within = |part: Self, key| {
@@ -101,16 +93,6 @@ impl<'a> Members<'a> {
         let specific = within(self, "hookSpecificOutput");
         let request = specific.and_then(|specific| within(specific, "decision"));
         [Some(self), specific, request].into_iter().flatten()
-    }
-
-    /// Returns whether some part has this key, with this value; without a value, with any value except a blank text.
-    pub(super) fn has_anywhere(self, key: &str, value: Option<Given>) -> bool {
-        let is_meant = |given: &Value| match value {
-            None => given.as_str().is_none_or(|text| !text.trim().is_empty()),
-            Some(Given::Flag(flag)) => given == flag,
-            Some(Given::Word(word)) => given == word,
-        };
-        self.parts().any(|part| part.get(key).is_some_and(is_meant))
     }
 
     /// Returns a note on each of these keys: the agent knows them, but hosts do not apply them.

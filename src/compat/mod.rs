@@ -19,7 +19,6 @@ mod gemini;
 mod input;
 #[cfg(test)]
 mod input_tests;
-mod large_context;
 #[cfg(test)]
 #[cfg(unix)]
 mod made_up_tests;

@@ -12,7 +12,6 @@ use tempfile::NamedTempFile;
 
 use super::agent::{Agent, Event, TOOL_NAME, Unset, UsualShell, Variable, value_of};
 use super::ending::{self, Strictness};
-use super::large_context::LargeContext;
 use super::mapping::MappedTool;
 use super::matcher::Matcher;
 use super::rule::{Rule, session_dir};
@@ -37,7 +36,6 @@ pub(crate) struct Origin {
     pub(crate) mapped: Arc<Vec<MappedTool>>,
     /// True if failures and unreadable files block.
     pub(crate) is_strict: bool,
-    pub(crate) large_context: Arc<LargeContext>,
 }
 
 impl Origin {
@@ -82,7 +80,7 @@ pub(crate) struct AgentProtocol {
     pub(crate) label: String,
     /// The beginning of its group and the handler, as JSON without spaces and comments of the file.
     pub(crate) written: Option<(Arc<str>, String)>,
-    /// The most tokens of its context; none if the handler has no limit of its own.
+    /// A key of the handler that is part of its approval: the most tokens of its context, which are not applied.
     pub(crate) context_limit: Option<usize>,
 }
 
@@ -219,20 +217,6 @@ impl AgentProtocol {
             word = word.replace(&format!("${{{name}}}"), &path.to_string_lossy());
         }
         word
-    }
-
-    fn limit_context(&self, answer: &mut Reading) {
-        let Some(tokens) = self.context_limit.or(self.agent().context_limit) else {
-            return;
-        };
-        if let Some(output) = &mut answer.output
-            && let Some(text) = output.additional_context.take()
-        {
-            let (text, why) = self.origin.large_context.shortened(text, tokens);
-            output.additional_context = Some(text);
-            output.has_own_limit = true;
-            answer.notes.extend(why);
-        }
     }
 
     /// Creates the file for the variables of the session, on an event that has one. A hook in a sandbox gets no file: these
@@ -375,7 +359,6 @@ impl Protocol for AgentProtocol {
             answer.warnings = vec![message];
         }
         answer.warnings.extend(self.unseen_argument(call.event));
-        self.limit_context(&mut answer);
         let always_runs =
             |why| format!("the hook always runs, since it cannot be tested here: {why}");
         let untested = self.matcher.untested();
@@ -396,11 +379,8 @@ impl Protocol for AgentProtocol {
     }
 
     fn once_for(&self) -> Option<String> {
-        let once_for = || {
-            let mut handler = self.definition();
-            handler["matcher"].take();
-            handler.to_string()
-        };
-        self.agent().runs_once.then(once_for)
+        let mut handler = self.definition();
+        handler["matcher"].take();
+        Some(handler.to_string())
     }
 }

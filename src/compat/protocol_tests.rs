@@ -33,7 +33,6 @@ fn origin(agent: &'static Agent, plugin: Option<&str>) -> Arc<Origin> {
         plugin: plugin.map(PathBuf::from),
         mapped: Arc::default(),
         is_strict: false,
-        large_context: Arc::default(),
     })
 }
 

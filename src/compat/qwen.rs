@@ -6,9 +6,7 @@
 use super::agent::Effect::{Blocks, FeedsBack};
 use super::agent::Fires::{Never, OfHost};
 use super::agent::Unset::{False, List, Object, Text};
-use super::agent::{
-    Agent, EVENT, Event, Pairs, Parsing, SPECIFIC, Specific, UsualShell, Variable, tool,
-};
+use super::agent::{Agent, EVENT, Event, Pairs, SPECIFIC, Specific, UsualShell, Variable, tool};
 use super::agents::{
     ACTIVE, CALL, FILE_PATH, INPUT, LAST, REQUEST, SUBAGENT, TOOL, TRIGGER, ms, text,
 };
@@ -28,7 +26,6 @@ pub(crate) const QWEN: &Agent = &Agent {
     name: "qwen",
     title: "Qwen Code",
     files: &[".qwen/settings.json"],
-    toml: None,
     also_decides: &[".qwen/.env", ".qwen/extensions", ".qwen/hooks", ".qwen/trustedFolders.json"],
     may_decide: &[".qwen/agents", ".qwen/commands", ".qwen/skills"],
     decides_at_home: &[],
@@ -65,20 +62,13 @@ pub(crate) const QWEN: &Agent = &Agent {
     manifest: "",
     keys: &[],
     keys_not_applied: &[],
-    other_types: &[],
-    context_limit: None,
     list_of_names: "",
-    response: |_, _| None,
-    text_of_response: "",
+    wraps_output: false,
     also_called: &[],
+    takes_yes: true,
+    checks_event_name: true,
+    block_replaces_output: false,
     shell: UsualShell::Bash,
-    runs_once: false,
-    parsing: Parsing::Typed,
-    stop_denies: false,
-    decisions: &[],
-    not_applied: &[],
-    known: &[],
-    refused: &[],
 };
 
 #[rustfmt::skip]

@@ -10,10 +10,9 @@ use super::mapping::MappedTool;
 
 /// The agents, plugins and files whose hooks a host runs besides its own.
 ///
-/// For each agent, the user's files are loaded first (`~/.claude/settings.json`, `~/.codex/hooks.json`,
-/// `~/.gemini/settings.json`; none for a profile without global files), then the project's (for Claude Code also
-/// `.claude/settings.local.json`), and the extensions of Gemini CLI. A project's hooks need an approval, like all hooks
-/// of a project.
+/// For each agent, the user's files are loaded first (`~/.claude/settings.json`, `~/.codex/hooks.json`; none for a profile
+/// without global files), then the project's (for Claude Code also `.claude/settings.local.json`). A project's hooks need an
+/// approval, like all hooks of a project.
 ///
 /// A hook is read by the rules of its agent: a part that the agent ignores is ignored and reported. Its failures do not
 /// block, see [`with_strict_guards`](OtherAgents::with_strict_guards).

@@ -51,8 +51,6 @@ pub struct HookOutput {
     pub system_message: Option<String>,
     /// Context for the model.
     pub additional_context: Option<String>,
-    /// True if a limit of the hook's own tool has limited the context. The host's limit is for the other hooks.
-    pub(crate) has_own_limit: bool,
     /// Values that replace values of the tool's input, key by key.
     pub updated_input: Option<Map<String, Value>>,
     /// True if `updated_input` is the whole input, so that keys not in it are removed. Default: false; hooks of some other
@@ -116,7 +114,6 @@ impl fmt::Debug for HookOutput {
             stop_reason,
             system_message,
             additional_context,
-            has_own_limit: _,
             updated_input,
             replaces_input,
             updated_output,

@@ -105,12 +105,12 @@ impl OtherAgents {
         for base in home.as_deref().into_iter().chain(root) {
             files.extend(
                 agents()
-                    .flat_map(Agent::deciding_files)
+                    .flat_map(|agent| agent.files)
                     .map(|name| base.join(name)),
             );
             let some = agents().flat_map(|agent| agent.may_decide).filter(|_| all);
-            let names = agents().flat_map(Agent::deciding_directories);
-            let names = names.chain(some.copied());
+            let names = agents().flat_map(|agent| agent.also_decides);
+            let names = names.chain(some);
             directories.extend(names.map(|name| base.join(name)));
         }
         // A plugin may be the project itself, or a directory above it: then only its files with hooks count.
@@ -131,7 +131,6 @@ impl OtherAgents {
             base_dir: root.map(Arc::from),
             plugin: plugin.map(Path::to_owned),
             mapped: Arc::clone(&self.mapped),
-            large_context: Arc::default(),
             is_strict: self.is_strict,
         })
     }
@@ -178,14 +177,6 @@ impl Search<'_> {
                     let origin = self.tools.origin(agent, root, None);
                     self.add(path, owner, Content::Settings(origin));
                 }
-            }
-            if is_home {
-                continue;
-            }
-            let toml = agent.toml.map(|file| directory.join(file));
-            if let Some(path) = toml.filter(|path| has_hooks_in_toml(path)) {
-                let message = "the table `hooks` is not read here, so its hooks do not run: write them into `hooks.json` beside it";
-                self.report(path, owner, message);
             }
         }
     }
@@ -316,7 +307,7 @@ fn stays_inside(path: &str) -> bool {
 fn has_files_in(agent: &Agent, directory: &Path) -> bool {
     let files = agent.settings_files().iter();
     let parents = files.filter_map(|file| Path::new(file).parent());
-    let directories = agent.deciding_directories().map(Path::new);
+    let directories = agent.also_decides.iter().map(Path::new);
     parents
         .chain(directories)
         .any(|known| directory.ends_with(known))
@@ -347,26 +338,6 @@ fn is_within(directory: &Path, root: &Path) -> bool {
 fn is_below(path: &Path, root: &Path) -> bool {
     let path = path.canonicalize();
     path.is_ok_and(|path| root.canonicalize().is_ok_and(|root| path.starts_with(root)))
-}
-
-/// Returns whether a file has hooks in TOML, which are not read.
-fn has_hooks_in_toml(path: &Path) -> bool {
-    let text = reading::text_of(path).unwrap_or_default();
-    text.lines().any(begins_hooks)
-}
-
-/// Returns whether a line of TOML begins a table of hooks: `hooks = true` is a switch, and the agent keeps in `hooks.state`
-/// which hooks its user has approved.
-fn begins_hooks(line: &str) -> bool {
-    let name = line.trim_start().trim_start_matches('[').trim_start();
-    let Some(rest) = name.strip_prefix("hooks").map(str::trim_start) else {
-        return false;
-    };
-    if let Some(value) = rest.strip_prefix('=') {
-        return value.trim_start().starts_with('{');
-    }
-    let key = rest.strip_prefix('.').map(str::trim_start);
-    rest.starts_with(']') || key.is_some_and(|key| !key.starts_with("state"))
 }
 
 /// Returns the file names in `hooks` of a manifest, one or a list of them. None if the value is an object of events, as in

@@ -507,15 +507,12 @@ impl Reader<'_> {
         Ok(Some(rule))
     }
 
-    fn context_limit(&mut self, node: Node<'_, '_>) -> Option<usize> {
-        let is_number = |number: &f64| *number >= 0.0 && number.fract() == 0.0;
-        let (key, expected) = ("additionalContextLimit", "a number of tokens");
-        let tokens = self.value(node, key, expected, |value| {
-            value.number().filter(is_number)
-        });
+    /// Returns a key that is part of an approval, as Codex reads it, but has no effect.
+    fn context_limit(&self, node: Node<'_, '_>) -> Option<usize> {
+        let tokens = self.get(node, "additionalContextLimit")?.number()?;
         // A larger number means no limit.
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        tokens.map(|tokens| tokens as usize)
+        (tokens >= 0.0 && tokens.fract() == 0.0).then_some(tokens as usize)
     }
 
     /// Returns the failure policy. Default: failures are ignored, as the agents do, unless the handler
@@ -633,6 +630,9 @@ fn text<'t>(node: Node<'t, '_>) -> Result<&'t str, Problem> {
     node.text().ok_or_else(problem)
 }
 
+/// The types of handlers that agents run, but this crate does not.
+const OTHER_TYPES: [&str; 4] = ["prompt", "agent", "http", "mcp_tool"];
+
 fn check_type(node: Node<'_, '_>, agent: &Agent) -> Result<(), Problem> {
     object(node, "an object with `type` and `command`")?;
     let Some(kind) = node.get("type") else {
@@ -644,7 +644,7 @@ fn check_type(node: Node<'_, '_>, agent: &Agent) -> Result<(), Problem> {
     };
     match text(kind)? {
         "command" => Ok(()),
-        other if agent.other_types.contains(&other) => Err(Problem::warning_at(
+        other if OTHER_TYPES.contains(&other) => Err(Problem::warning_at(
             &kind,
             format!("handlers of type `{other}` do not run: only type `command` is supported"),
         )),

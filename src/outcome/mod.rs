@@ -459,10 +459,6 @@ pub(crate) fn joined<'a>(
     let outcomes: Vec<_> = outcomes.into_iter().collect();
     // All outcomes come from one executor, and therefore have the same limit.
     let limit = outcomes.first()?.text_limit;
-    let outputs = outcomes.iter().copied().flat_map(Outcome::outputs);
-    let bounded = outputs.filter(|output| output.has_own_limit);
-    let bounded: usize = bounded.filter_map(&text).map(str::len).sum();
-    let limit = limit.saturating_add(bounded);
     let texts = texts(outcomes, text);
     (!texts.is_empty()).then(|| limited(&texts.join("\n"), limit).into_owned())
 }

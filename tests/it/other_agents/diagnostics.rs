@@ -54,31 +54,3 @@ fn a_script_that_cannot_be_run_is_named() {
         assert!(problems.concat().contains(message), "{problems:?}");
     }
 }
-
-#[test]
-fn hooks_in_toml_are_reported() {
-    for (text, problems) in [
-        ("[hooks]\n", 1),
-        ("a = 1\n[[hooks.PreToolUse]]\n", 1),
-        ("hooks.Stop = []\n", 1),
-        ("hooks = {Stop = []}\n", 1),
-        ("[hooksx]\n# [hooks]\n", 0),
-        // Switches, and what the user has approved in the agent.
-        ("[features]\nhooks = true\n", 0),
-        ("features.hooks = true\nhooks=false # off\n", 0),
-        (
-            "[hooks.state.\"/a/hooks.json:stop:0:0\"]\ntrusted_hash = \"x\"\n",
-            0,
-        ),
-    ] {
-        for file in ["home/.codex/config.toml", "project/.codex/config.toml"] {
-            let place = Place::new([(file, text)]);
-            let reported = place.problems(&place.load());
-            assert_eq!(reported.len(), problems, "{text}");
-            assert!(
-                reported.iter().all(|problem| problem.contains(file)),
-                "{reported:?}"
-            );
-        }
-    }
-}

@@ -39,8 +39,7 @@ fn only_equal_handlers_run_once() {
         (CLAUDE, "PreToolUse", "", r#", "statusMessage": "s""#, 2),
         // Not waited for, so without a result.
         (CLAUDE, "PreToolUse", r#", "async": true"#, "", 1),
-        // Codex runs equal ones too.
-        (CODEX, "PreToolUse", "", "", 2),
+        (CODEX, "PreToolUse", "", "", 1),
     ] {
         let handler = |keys: &str| {
             format!(r#"{{"hooks": [{{"type": "command", "command": "true"{keys}}}]}}"#)

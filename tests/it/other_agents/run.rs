@@ -1,7 +1,6 @@
 //! Hooks that were written for other agents: what they are given, what their ends mean, in which order they
 //! run. What follows from each exit code and answer is in `golden/fire.txt`.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use forge_hooks::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{World, alone_with, blocking_event, decision, hook_of, is_missing, returns};
+use crate::support::{World, blocking_event, decision, hook_of, is_missing, returns};
 
 const BEFORE: &str = "PreToolUse";
 const AFTER: &str = "PostToolUse";
@@ -371,11 +370,11 @@ fn a_blocked_stop_has_the_agent_go_on() {
 }
 
 #[test]
-fn a_stop_is_no_denial_where_the_tool_says_so() {
+fn a_stop_denies_what_it_stops() {
     let stop = json!({"continue": false, "stopReason": "enough"}).to_string();
     for (tool, event, expected) in [
         (CLAUDE, "UserPromptSubmit", Some(Decision::Block)),
-        (CODEX, "UserPromptSubmit", None),
+        (CODEX, "UserPromptSubmit", Some(Decision::Block)),
     ] {
         let world = World::new();
         let hook = hook_of(tool, event, "", &world.says(&stop));
@@ -407,76 +406,6 @@ fn a_hook_can_grant_a_permission() {
     };
     assert!(!request().run(|_| false).unwrap().granted);
     assert!(request().hooks_may_grant().run(|_| false).unwrap().granted);
-}
-
-/// Returns the context that a hook of this file writes, as the model receives it.
-#[track_caller]
-fn context_of(world: &World) -> String {
-    let outcome = world.outcome(&HookEvent::new(EventType::SessionStart));
-    outcome.additional_context().unwrap()
-}
-
-#[test]
-fn large_context_of_codex_is_in_a_file() {
-    // A login shell of the user's starts slowly.
-    let test = "other_agents::run::large_context_of_codex_is_in_a_file";
-    if !alone_with(test, &[("SHELL", "/bin/sh")]) {
-        return;
-    }
-    let world = World::new();
-    for (limit, length, most) in [
-        (None, 10_000, None),
-        (None, 10_001, Some(9_999)),
-        (Some(5000), 20_000, None),
-        (Some(2), 9, Some(7)),
-        (Some(0), 3, Some(0)),
-    ] {
-        let command = format!("printf '%{length}s' ü | tr ' ' a");
-        let mut handler = json!({"type": "command", "command": command});
-        if let Some(limit) = limit {
-            handler["additionalContextLimit"] = json!(limit);
-        }
-        let file = json!({"hooks": {"SessionStart": [{"hooks": [handler]}]}});
-        world.write("home/.codex/hooks.json", &file.to_string());
-        let tools = OtherAgents::new([CODEX]).with_home(world.path("home"));
-        let config = HookConfig::default().with_other_agents(tools);
-        world.registry().clear();
-        let everything = TrustPolicy::Everything;
-        let report = config.load_into(world.registry(), world.path("project"), everything);
-        assert!(report.problems.is_empty(), "{report}");
-        let context = context_of(&world);
-        let Some(most) = most else {
-            let is_whole = context.ends_with("aü") && !context.contains('/');
-            assert!(is_whole, "{context}");
-            continue;
-        };
-        let (beginning, rest) = context.split_once("\n[").unwrap();
-        assert_eq!(beginning, "a".repeat(most));
-        let (_, path) = rest
-            .split_once(" bytes of context; all of it is in ")
-            .unwrap();
-        let path = PathBuf::from(path.strip_suffix(']').unwrap());
-        let kept = std::fs::read_to_string(&path).unwrap();
-        assert!(kept.ends_with("aü") && kept.starts_with(beginning));
-        if most == 0 {
-            oldest_goes_first(&world, &path);
-        }
-    }
-}
-
-/// A file of the hooks that are loaded is removed after sixteen others, and the others with the hooks.
-#[track_caller]
-fn oldest_goes_first(world: &World, first: &Path) {
-    for _ in 0..16 {
-        assert!(first.exists());
-        context_of(world);
-    }
-    assert!(!first.exists());
-    let context = context_of(world);
-    let last = context.rsplit_once(" in ").unwrap().1.replace(']', "");
-    assert!(Path::new(&last).exists());
-    world.registry().clear();
-    assert!(!Path::new(&last).exists());
 }
 
 #[test]
