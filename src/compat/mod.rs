@@ -42,6 +42,7 @@ pub(crate) use agent::Tool;
 pub(crate) use agent::{Effect, Event, Fires, Variable, value_of};
 pub use agents::*;
 pub(crate) use bridged::BRIDGED;
+#[cfg(feature = "cli")]
 pub(crate) use copilot::COPILOT;
 #[cfg(feature = "cli")]
 pub(crate) use gemini::GEMINI;
