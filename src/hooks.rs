@@ -13,8 +13,6 @@ use crate::compat::OtherAgents;
 use crate::config::{
     AlsoDeciding, Deciders, HookConfig, Installed, LoadReport, Review, Severity, TrustPolicy,
 };
-#[cfg(feature = "watch")]
-use crate::config::{HookWatcher, WatchError};
 use crate::entry::Sandbox;
 use crate::events::{EventSpec, EventTypeError, HookEvent, Vocabulary};
 use crate::executor::{FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, Remains};
@@ -478,19 +476,19 @@ impl Hooks {
         }
     }
 
-    /// Loads the files again, now and whenever they change, until the watcher is dropped; see
-    /// [`HookConfig::watch`].
+    /// Loads the files again if one of them, or an approval, has changed since the last call of this method; the first call
+    /// always loads. Returns the report, which the host shows; none if nothing has changed. It reads the files, so a host calls it
+    /// now and then, such as before a turn, and not for each event.
     ///
-    /// Needs the feature `watch`.
-    ///
-    /// # Errors
-    /// If no thread can be started.
-    #[cfg(feature = "watch")]
-    pub fn watch(&self) -> Result<HookWatcher, WatchError> {
-        let installed = Arc::clone(&self.shared.installed);
-        let policy = self.shared.policy.clone();
-        self.config_now()
-            .watch_installed(installed, self.project(), policy)
+    /// A file that is broken blocks until it is whole. One that has vanished blocks too, since a tool may have removed it: until
+    /// it is back, or the host builds its hooks anew.
+    pub fn reload_if_changed(&self) -> Option<Arc<LoadReport>> {
+        let config = self.config_now();
+        let now = config.look(self.project(), self.shared.policy.as_ref());
+        self.shared
+            .installed
+            .have_changed(now)
+            .then(|| self.reload())
     }
 
     /// Returns the executor that runs the hooks.

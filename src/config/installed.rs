@@ -1,12 +1,14 @@
-//! The hooks that files have brought into a registry. The next load replaces them, by a host or by a watcher.
+//! The hooks that files have brought into a registry. The next load replaces them, when the host asks for it.
 //!
 //! Two loads may overlap. So each first asks for `last()`, then reads the files, and then calls `replace`.
 //! If another load has finished meanwhile, `replace` does nothing and returns None: the other load may have
 //! read newer files, so this one must read them again.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::changes::Look;
 use super::report::LoadReport;
 use crate::hook::Hook;
 use crate::registry::{HookId, HookRegistry};
@@ -25,6 +27,10 @@ struct State {
     /// The hooks of the last load that could block an event.
     guards: Vec<Arc<Hook>>,
     report: Arc<LoadReport>,
+    /// The files when the host last asked whether they have changed; none before that.
+    seen: Option<Vec<Look>>,
+    /// The files of loads that were gone then.
+    vanished: BTreeSet<PathBuf>,
 }
 
 impl Installed {
@@ -38,6 +44,26 @@ impl Installed {
     /// The report of the last load.
     pub(crate) fn report(&self) -> Arc<LoadReport> {
         Arc::clone(&self.state().report)
+    }
+
+    /// Returns whether the files have changed since this was last called. The first call says yes. Notes which are gone.
+    pub(crate) fn have_changed(&self, now: Vec<Look>) -> bool {
+        let mut state = self.state();
+        if state.seen.as_ref() == Some(&now) {
+            return false;
+        }
+        let exist = |(path, text): &Look| (!matches!(text, Ok(None))).then(|| path.clone());
+        let there: BTreeSet<_> = now.iter().filter_map(exist).collect();
+        let loaded = state.report.files.iter().cloned();
+        let known: BTreeSet<_> = loaded.chain(state.vanished.iter().cloned()).collect();
+        state.vanished = known.difference(&there).cloned().collect();
+        state.seen = Some(now);
+        true
+    }
+
+    /// Returns the files that have vanished.
+    pub(super) fn vanished(&self) -> BTreeSet<PathBuf> {
+        self.state().vanished.clone()
     }
 
     /// The number of finished loads, and the guards of the last one.

@@ -2,8 +2,8 @@
 //!
 //! `admission` decides which of these hooks may run.
 
-use std::collections::HashSet;
-use std::path::Path;
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -13,7 +13,7 @@ use super::places::{absolute, config_home};
 use super::reader::HooksJson;
 use super::report::{LoadReport, TrustPolicy, log_problem};
 use super::sources::{self, Content, Form, SourceFile};
-use super::{HookConfig, beside, gone};
+use super::{HookConfig, beside, changes, gone};
 use crate::hook::Hook;
 use crate::lint::Host;
 use crate::registry::HookRegistry;
@@ -96,22 +96,11 @@ impl HookConfig {
         root: Option<&Path>,
         policy: Option<&TrustPolicy>,
     ) -> Arc<LoadReport> {
-        self.install_changed(installed, root, policy, |_| {})
-    }
-
-    /// Loads as `install` does, and changes the files' content before approvals are checked.
-    pub(super) fn install_changed(
-        &self,
-        installed: &Installed,
-        root: Option<&Path>,
-        policy: Option<&TrustPolicy>,
-        mut change: impl FnMut(&mut [Loaded]),
-    ) -> Arc<LoadReport> {
+        let vanished = installed.vanished();
         loop {
             let (loads, before) = installed.last();
             let loaded = SystemTime::now();
-            let mut files = self.read_files(root, policy);
-            change(&mut files);
+            let files = self.read_files_without(&vanished, root, policy);
             let (mut report, hooks) = self.admit(files, root, policy, loaded);
             let compared = gone::compare(&before, &hooks, &report, &self.vocabulary);
             report.problems.extend(compared.problems.iter().cloned());
@@ -197,8 +186,20 @@ impl HookConfig {
 
     /// Reads the files that exist.
     fn read_files(&self, root: Option<&Path>, policy: Option<&TrustPolicy>) -> Vec<Loaded> {
+        self.read_files_without(&BTreeSet::new(), root, policy)
+    }
+
+    /// Reads the files that exist. Each of those that have vanished blocks.
+    fn read_files_without(
+        &self,
+        vanished: &BTreeSet<PathBuf>,
+        root: Option<&Path>,
+        policy: Option<&TrustPolicy>,
+    ) -> Vec<Loaded> {
         let compiles = policy == Some(&TrustPolicy::Everything);
-        let files = self.files(root.map(absolute).as_deref());
+        let root = root.map(absolute);
+        let mut files = self.files(root.as_deref());
+        changes::leave_out(&mut files, vanished, root.as_deref());
         let checks = self.checks(self.checks_scripts);
         let mut files = sources::load(files, &checks, compiles);
         for file in &mut files {

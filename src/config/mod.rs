@@ -5,6 +5,7 @@
 mod administrator;
 mod admission;
 mod beside;
+mod changes;
 mod checking;
 mod content;
 mod deciding;
@@ -14,8 +15,6 @@ mod gone;
 mod hooks_file;
 mod installed;
 mod known_elsewhere;
-#[cfg(feature = "watch")]
-mod last_good;
 mod loading;
 mod misplaced;
 #[cfg(feature = "cli")]
@@ -28,8 +27,6 @@ mod review;
 mod saving;
 mod schema;
 mod sources;
-#[cfg(feature = "watch")]
-mod watch;
 
 use std::any::Any;
 use std::path::{Path, PathBuf};
@@ -49,8 +46,6 @@ pub use crate::json::{Position, TextRange};
 pub use crate::problem::{Problem, Severity};
 pub use hooks_file::{HooksFile, HooksFileEntry};
 pub use report::{ConfigError, LoadReport, TrustPolicy};
-#[cfg(feature = "watch")]
-pub use watch::{HookWatcher, WatchError};
 
 pub(crate) use content::{Owner, Switches};
 #[cfg(feature = "cli")]

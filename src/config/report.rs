@@ -45,9 +45,7 @@ pub struct LoadReport {
     /// The number of usable hooks, without placeholder hooks.
     pub loaded: usize,
     /// The number of hooks of the files that can run now: registered, switched on, and approved if they must
-    /// be, without placeholder hooks. While a [watched](crate::HookConfig::watch) file cannot be used, its
-    /// last good hooks stay registered, and this counts them. 0 in a report of
-    /// [`check`](crate::HookConfig::check).
+    /// be, without placeholder hooks. 0 in a report of [`check`](crate::HookConfig::check).
     pub in_use: usize,
     /// The names of the hooks that are not registered because the administrator's or the user's file disables
     /// them.

@@ -325,7 +325,7 @@ impl Outcome {
     ///
     /// If a hook whose failure [withholds](crate::FailurePolicy::Withhold) the output has failed,
     /// blocked or been cancelled, this is a note that names the hook. The host gives this value to its model;
-    /// [`ToolRun::output`](crate::lifecycle::ToolRun::output) returns it, or else the tool's own output, as text.
+    /// [`ToolRun::next`](crate::lifecycle::ToolRun::next) has it, or else the tool's own output, as text.
     #[must_use]
     pub fn updated_output(&self) -> Option<Value> {
         if self.kind.event_type != EventType::ToolPostExecute {

@@ -120,7 +120,7 @@ impl TrustStore {
     /// count for a git worktree of it.
     ///
     /// The next time that the project's hooks are loaded, they count as never approved. A program that has already loaded
-    /// them keeps them, unless it watches its hooks files.
+    /// them keeps them until it [loads changed files](crate::Hooks::reload_if_changed).
     ///
     /// # Errors
     /// If the method is called from within a hook, if the project cannot be found, or if the store cannot be used or

@@ -118,23 +118,6 @@ fn reload_keeps_what_the_host_registered() {
     assert_eq!(patterns, ["own:event", "a:d"]);
 }
 
-#[cfg(feature = "watch")]
-#[test]
-fn watching_replaces_what_was_loaded() {
-    let world = World::new();
-    world.write(USERS, &file(&[entry("a:b", "exit 0")]));
-    let hooks = game(&world).load();
-    let watcher = hooks.watch().unwrap();
-    assert_eq!(hooks.registry().len(), 1);
-    let two = ["a:c", "a:d"].map(|event| entry(event, "exit 0"));
-    world.write(USERS, &file(&two));
-    crate::support::eventually("loaded again", || hooks.report().loaded == 2);
-    drop(watcher);
-    assert_eq!(hooks.registry().len(), 2);
-    assert_eq!(hooks.reload().loaded, 2);
-    assert_eq!(hooks.registry().len(), 2);
-}
-
 #[test]
 fn an_event_that_only_notifies_blocks_nothing() {
     let world = World::new();

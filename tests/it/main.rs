@@ -47,6 +47,7 @@ mod recording;
 #[cfg(unix)]
 mod redaction;
 mod registry;
+mod reloading;
 #[cfg(unix)]
 mod resident;
 #[cfg(all(
@@ -74,7 +75,6 @@ mod tool_output;
 mod trace_file;
 mod tracing;
 mod trust;
-mod watching;
 mod when;
 mod windows;
 mod without_a_yes;

@@ -146,16 +146,3 @@ fn the_project_is_found_by_it_and_it_decides() {
     }
     assert!(!hooks.decides(root.join(".forge-hooks2/hooks.json")));
 }
-
-#[cfg(feature = "watch")]
-#[test]
-fn it_is_watched() {
-    let world = World::new();
-    let registry = std::sync::Arc::clone(world.registry());
-    let everything = TrustPolicy::Everything;
-    let watcher = config(&world).watch(registry, world.path("project"), everything);
-    let _watcher = watcher.unwrap();
-    world.write(SHARED, &file_of(&["1"]));
-    world.write(IN_PROJECT, &file_of(&["2"]));
-    crate::support::eventually("both are loaded", || world.registry().len() == 2);
-}

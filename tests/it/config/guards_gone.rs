@@ -215,27 +215,3 @@ fn the_guards_of_a_project_count_where_no_person_approves_them() {
     fs::remove_file(world.path(file)).unwrap();
     assert_eq!(gone(&hooks.reload()).len(), 1);
 }
-
-#[cfg(all(feature = "watch", unix))]
-#[test]
-fn a_watcher_reports_it_too() {
-    use crate::support::PATIENCE;
-
-    let world = World::new();
-    write(&world, &[guard("one"), guard("two")]);
-    let hooks = host(&world);
-    write(&world, &[guard("two")]);
-    let watcher = hooks.watch().unwrap();
-    assert_eq!(gone(watcher.report()).len(), 1, "since the load before it");
-    let next = || watcher.reports().recv_timeout(PATIENCE).unwrap();
-    world.write(FILE, "[]");
-    assert_eq!(gone(&next()), [""; 0], "its last good hooks stay");
-    write(&world, &[]);
-    assert_eq!(
-        gone(&next()),
-        [format!("the guard `two` of this file {GONE}")]
-    );
-    assert_eq!(gone(&hooks.report()).len(), 1);
-    world.write(FILE, "{\"hooks\": [ ]}");
-    assert_eq!(gone(&next()), [""; 0]);
-}

@@ -285,35 +285,6 @@ fn the_administrators_files_cannot_be_disabled_and_belong_to_nobody_else() {
     assert!(is_blocked(&hooks));
 }
 
-#[cfg(feature = "watch")]
-#[test]
-fn a_watcher_sees_files_that_come_change_and_go() {
-    use crate::support::eventually;
-
-    let world = World::new();
-    let hooks = host(&world);
-    let watcher = hooks.watch().unwrap();
-    let is_now =
-        |expected: &[&str]| eventually("the watcher has loaded", || names(&hooks) == expected);
-    write(&world, USERS, &["one"]);
-    is_now(&["one"]);
-    write(&world, USERS, &["two"]);
-    is_now(&["two"]);
-    write(&world, "config/myagent/hooks.d/05.json", &["zero"]);
-    is_now(&["zero", "two"]);
-    // While it is broken, its last good hooks stay.
-    world.write(USERS, "{");
-    eventually("a broken file is reported", || {
-        watcher
-            .reports()
-            .try_iter()
-            .any(|report| !errors(&report).is_empty())
-    });
-    is_now(&["zero", "two"]);
-    fs::remove_file(world.path(USERS)).unwrap();
-    is_now(&["zero"]);
-}
-
 #[test]
 fn saving_hooks_json_leaves_the_files_beside_it() {
     let world = World::new();

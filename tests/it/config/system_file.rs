@@ -183,20 +183,6 @@ fn one_of_another_user_is_not_used() {
     assert!(names.contains(&"user".to_owned()), "it disables nothing");
 }
 
-#[cfg(all(unix, feature = "watch"))]
-#[test]
-fn its_changes_are_loaded() {
-    let world = World::new();
-    std::fs::create_dir(world.path("project")).unwrap();
-    let hooks = host(&world).load();
-    let _watcher = hooks.watch().unwrap();
-    world.write(SYSTEM, &file(&[guard("first")]));
-    crate::support::eventually("it is loaded", || names(&hooks) == ["first"]);
-    world.write(SYSTEM, "{");
-    world.write(USERS, &file(&[guard("user")]));
-    crate::support::eventually("it stays", || names(&hooks) == ["first", "user"]);
-}
-
 /// Runs a command of the program, and returns its two outputs.
 #[cfg(feature = "cli")]
 fn printed(hooks: &Hooks, command: &[&str]) -> (String, String) {
