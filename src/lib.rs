@@ -42,8 +42,8 @@
 //! | not in Rust | [`forge-hooks serve`](docs::serve) | [clients](https://docs.rs/crate/forge-hooks/latest/source/examples/clients/) |
 //!
 //! Your users begin with [their first hook](docs::first_hook); [the reference](docs::protocol) says what a hook
-//! receives and may answer. [`docs`] lists all pages, and [the main types](docs::embedding#the-main-types) come in
-//! reading order.
+//! receives and may answer. [`docs`] lists all pages. A host that goes further finds the rest in modules by subject, such as
+//! [`executor`], [`config`], [`trust`], [`lifecycle`].
 //!
 //! [tool_executor.rs]: https://docs.rs/crate/forge-hooks/latest/source/examples/tool_executor.rs
 //! [editor.rs]: https://docs.rs/crate/forge-hooks/latest/source/examples/editor.rs
@@ -67,8 +67,6 @@ struct Readme;
 #[cfg(doctest)]
 #[doc = include_str!("../tests/it/without_a_yes.md")]
 struct WithoutAYes;
-
-use std::time::Duration;
 
 #[cfg(feature = "cli")]
 mod bridge;
@@ -160,72 +158,27 @@ pub mod fuzzing {
     }
 }
 
-pub use config::{HookConfig, LoadReport};
-pub use events::{EventSpec, EventType, HookEvent, HostContext};
-pub use executor::{
-    CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, SubmitError,
-};
-pub use hook::{FailurePolicy, Hook, HookError, Sandbox};
+pub use events::{EventSpec, EventType, HookEvent};
+pub use executor::HookHandle;
+pub use hook::Hook;
 pub use hooks::{Hooks, HooksBuilder};
 pub use lifecycle::{Lifecycle, Permit};
-pub use outcome::{
-    Decision, FailureKind, Failures, HookBlockedError, HookOutput, HookResult, Outcome,
-};
-pub use printable::{printable, printable_lines};
+pub use outcome::{HookBlockedError, HookResult, Outcome};
 pub use profile::AppProfile;
-pub use redact::Redactor;
-pub use registry::{HookId, HookRegistry};
-pub use templates::HOOK_TEMPLATES;
-pub use trace::Trace;
 
-/// Fires an event on the [global executor](HookExecutor::global) and waits for its hooks.
-///
-/// A hook that blocks, fails (without `"on_failure": "continue"`) or stops the turn prevents the hooks after it from
-/// running. On an event that cannot be blocked, only a failure of the hook itself does so, not its answer, and not a value
-/// that is too large.
-///
-/// ```
-/// use forge_hooks::{Hook, HookEvent, HookRegistry, fire_event_blocking};
-///
-/// HookRegistry::global().register(Hook::new("session:start", "echo welcome")?);
-/// let results = fire_event_blocking(&HookEvent::session_start("sess_1"));
-/// assert_eq!(results[0].stdout().trim(), "welcome");
-/// # Ok::<(), forge_hooks::HookError>(())
-/// ```
-#[must_use = "hooks may have blocked the operation"]
-pub fn fire_event_blocking(event: &HookEvent) -> Vec<HookResult> {
-    fire_event_blocking_with(event, FireOptions::default())
-}
-
-/// Fires an event on the [global executor](HookExecutor::global), with options, and waits for its hooks.
-#[must_use = "hooks may have blocked the operation"]
-pub fn fire_event_blocking_with(event: &HookEvent, options: FireOptions) -> Vec<HookResult> {
-    HookExecutor::global().execute_hooks(event, options)
-}
-
-/// Fires an event on the [global executor](HookExecutor::global) without waiting for its hooks.
-///
-/// # Errors
-/// If there are hooks for the event, and the queue is full, no thread can be started, or [`shutdown`] was
-/// called. The error contains the event.
-pub fn fire_event(event: HookEvent) -> Result<HookHandle, SubmitError> {
-    HookExecutor::global().submit(event, FireOptions::default())
-}
-
-/// [Shuts down](HookExecutor::shutdown) the [global executor](HookExecutor::global).
-///
-/// Waits at most until the deadline, counted from now, for the submitted events. Call it at the end of `main`; otherwise
-/// hooks of the last events may not run. Returns whether everything has ended by itself. Does nothing if the global executor
-/// has not been used.
-///
-/// ```
-/// use std::time::Duration;
-/// use forge_hooks::{HookEvent, fire_event};
-///
-/// drop(fire_event(HookEvent::session_end("sess_1"))?);
-/// assert!(forge_hooks::shutdown(Duration::from_secs(5)));
-/// # Ok::<(), forge_hooks::SubmitError>(())
-/// ```
-pub fn shutdown(deadline: Duration) -> bool {
-    HookExecutor::shutdown_global(deadline)
-}
+/// Names that the specification, or most hosts that go further, use without their module. The documentation has them there.
+#[doc(hidden)]
+pub use self::{
+    config::{HookConfig, LoadReport},
+    events::HostContext,
+    executor::{
+        CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookId, HookRegistry,
+        SubmitError, fire_event, fire_event_blocking, fire_event_blocking_with, shutdown,
+    },
+    hook::{FailurePolicy, HookError, Sandbox},
+    outcome::{Decision, FailureKind, Failures, HookOutput},
+    printable::{printable, printable_lines},
+    redact::Redactor,
+    templates::HOOK_TEMPLATES,
+    trace::Trace,
+};

@@ -14,6 +14,7 @@ mod dispatch_tests;
 mod error;
 #[cfg(feature = "cli")]
 mod explain;
+mod global;
 mod handle;
 mod hook_executor;
 mod job;
@@ -34,10 +35,12 @@ pub(crate) use builder::{Above, chain_of_ancestors};
 pub use error::SubmitError;
 #[cfg(feature = "cli")]
 pub(crate) use explain::{Explanation, Omission};
+pub use global::{fire_event, fire_event_blocking, fire_event_blocking_with, shutdown};
 pub use handle::HookHandle;
 pub use hook_executor::HookExecutor;
 pub(crate) use hook_executor::Remains;
 pub use options::FireOptions;
 pub use token::CancelToken;
 
+pub use crate::registry::{HookId, HookRegistry};
 pub use crate::runner::{DropReason, FiredEvent, HookRun, How, Observation, Observations};

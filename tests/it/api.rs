@@ -203,3 +203,89 @@ fn a_loaded_hook_equals_one_made_by_hand() {
     assert_eq!(loaded[0], by_hand);
     assert_ne!(loaded[0], by_hand.with_name("other"));
 }
+
+/// At the root of the crate, also those that its front page does not show.
+#[test]
+fn the_names_of_the_specification_are_there() {
+    use forge_hooks::{
+        HOOK_TEMPLATES, HookRegistry, fire_event, fire_event_blocking, fire_event_blocking_with,
+    };
+
+    assert_eq!(EventType::BUILTIN.len(), 16);
+    let _ = (EventType::as_str, EventType::category, EventType::action);
+    let _ = (HookEvent::to_env, HookEvent::to_json, HookEvent::data);
+    let _ = (Hook::to_json, Hook::from_json, Hook::matches);
+    let _ = (Hook::event_pattern, Hook::command, Hook::timeout, Hook::env);
+    let _ = (Hook::working_dir, Hook::enabled, Hook::description);
+    let _ = (HookRegistry::global, HookRegistry::unregister);
+    let _ = (
+        HookRegistry::get_hooks,
+        HookRegistry::clear,
+        HookRegistry::len,
+    );
+    let registry = HookRegistry::new();
+    registry.register(hook("*", "true"));
+    registry.load_hooks([hook("*", "true")]);
+    let _ = (
+        HookExecutor::new,
+        HookExecutor::builder,
+        HookExecutor::global,
+    );
+    let _ = (HookExecutor::set_global, HookExecutor::execute_hooks);
+    let _ = |event: HookEvent| HookExecutor::global().submit(event, FireOptions::default());
+    let _ = (fire_event, fire_event_blocking, fire_event_blocking_with);
+    let _ = (
+        HookResult::exit_code,
+        HookResult::stdout,
+        HookResult::stderr,
+    );
+    let _ = (
+        HookResult::duration,
+        HookResult::timed_out,
+        HookResult::error,
+    );
+    let _ = (
+        HookResult::hook,
+        HookResult::success,
+        HookResult::should_continue,
+    );
+    let _ = HookBlockedError::new;
+    let _ = (
+        HookConfig::load_global,
+        HookConfig::global_path,
+        HookConfig::default_hooks,
+    );
+    let _ = |config: &HookConfig| {
+        let hooks = config.load_all("project");
+        let _ = (
+            config.load_project("project"),
+            config.project_path("project"),
+        );
+        config.save_global(&hooks)?;
+        config.save_project("project", &hooks)
+    };
+    assert!(HOOK_TEMPLATES.contains_key("log_all"));
+}
+
+/// Apart from the lines that the documentation hides.
+#[test]
+fn the_front_page_has_the_example_of_the_readme() {
+    let [front, readme] = [
+        include_str!("../../src/lib.rs"),
+        include_str!("../../README.md"),
+    ]
+    .map(|text| text.replace("\r\n", "\n"));
+    let front = front.lines().filter_map(|line| line.strip_prefix("//!"));
+    let front: Vec<_> = front
+        .map(|line| line.strip_prefix(' ').unwrap_or(line))
+        .collect();
+    let start = front.iter().position(|line| *line == "```").unwrap();
+    let code = front[start + 1..].iter().take_while(|line| **line != "```");
+    let code = code.filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+    for line in code {
+        let is_there = readme.lines().any(|other| other.trim() == line.trim());
+        assert!(is_there, "{line}");
+    }
+    let text = front.iter().filter(|line| !line.starts_with('#'));
+    assert!(text.count() <= 60, "it fits a screen");
+}
