@@ -1,10 +1,10 @@
-//! The approval of a project's hooks: the files that it covers, and the changes since; `trust` and `untrust`.
+//! The approval of a project's hooks: the files that it covers, and the changes since; `trust`.
 
 use std::path::Path;
 
 use serde::Serialize;
 
-use crate::cli::args::{Trust, Untrust};
+use crate::cli::args::Trust;
 use crate::cli::confirm::is_confirmed;
 use crate::cli::files::named;
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
@@ -81,6 +81,9 @@ impl Review {
 }
 
 pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+    if args.revoke {
+        return revoke(args.yes, context, terminal);
+    }
     let review = review(context, &context.needed_root()?)?;
     terminal.problems(&review.report)?;
     if !review.report.is_ok() {
@@ -117,14 +120,14 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
     terminal.end(Exit::FINE, format_args!("{root}: {hooks} approved"))
 }
 
-pub(crate) fn untrust(args: &Untrust, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+fn revoke(yes: bool, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     let (store, root) = (context.trust_store()?, context.needed_root()?);
     let display = named(&root);
     if store.approved(&root)?.is_empty() {
         return terminal.end(Exit::FINE, format_args!("{display}: nothing was approved"));
     }
     let question = format!("withdraw the approval of {display}?");
-    if !is_confirmed(args.yes, &question, terminal)? {
+    if !is_confirmed(yes, &question, terminal)? {
         return terminal.end(Exit::PROBLEMS, "no approval was withdrawn");
     }
     store.revoke(&root)?;

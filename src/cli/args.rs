@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
@@ -59,10 +60,9 @@ pub(crate) fn without_a_host(command: clap::Command) -> clap::Command {
         .about("Write, check and try hooks without the program that will run them")
         .mut_arg("project", |project| project.help(root))
         .mut_subcommand("serve", Vocabulary::augment_args)
-        .mut_subcommand("hook", |hook| hook.hide(false).args(refused))
+        .mut_subcommand("hook", |hook| hook.args(refused))
         .mut_subcommand("install", |install| install.hide(false))
         .mut_subcommand("uninstall", |uninstall| uninstall.hide(false))
-        .mut_subcommand("doctor", |doctor| doctor.hide(false))
 }
 
 /// Returns the file of `serve --vocabulary`.
@@ -123,10 +123,9 @@ impl Standalone {
         })
     }
 
-    /// Returns these options as they were given, and the agent of `fire --as`, for a command that means the same host.
-    pub(crate) fn names(&self, cli: &Cli) -> String {
-        let mut agents = BTreeSet::from_iter(self.other_agents.iter().map(|agent| agent.name()));
-        agents.extend(cli.command.agent().map(Agent::name));
+    /// Returns these options as they were given, for a command that means the same host.
+    pub(crate) fn names(&self) -> String {
+        let agents = BTreeSet::from_iter(self.other_agents.iter().map(|agent| agent.name()));
         let agents = Vec::from_iter(agents).join(",");
         let options = [
             (" --profile ", self.profile.as_deref()),
@@ -218,27 +217,21 @@ pub(crate) enum Command {
     /// Remove what `install` has registered.
     #[command(hide = true)]
     Uninstall(Uninstall),
-    /// Show whether this program is registered in these agents as it is now, and whether it blocks a probe.
-    #[command(hide = true)]
-    Doctor(Doctor),
     /// Fire the events of a table of cases, and show which decisions are not as expected.
     Test(Test),
     /// Show the events that hooks can handle: their data, their variables, which can be blocked.
     Events(Events),
-    /// Show all problems of hooks files, each with its line and its fix.
-    #[command(alias = OLD_CHECK)]
+    /// Show all problems of your hooks files, of their approval and of the registration under each agent, each with its fix.
     Check(Check),
-    /// List all hooks: where they are defined, whether they run, what is approved, and where they were looked for.
-    #[command(visible_alias = "status")]
-    List(List),
+    /// List all hooks: where they are defined, whether they run, what is approved, and where they were looked for. With an
+    /// event: run nothing, and show which hooks would run, in order, and for each other hook why not.
+    List(Box<List>),
     /// Write a hooks file to start from; never overwrites a file.
     Init(Init),
     /// Add packs of guards to your own hooks, or with --project to a project's; without names, list the packs.
     Add(Add),
-    /// Approve the project's hooks as they are now.
+    /// Approve the project's hooks as they are now, or withdraw their approval.
     Trust(Trust),
-    /// Withdraw the approval of the project's hooks.
-    Untrust(Untrust),
     /// Fire recorded events again, and show which decisions of the hooks of today differ.
     Replay(Replay),
     /// Show a trace of hooks that a program wrote: as a table, or for a viewer with a timeline.
@@ -251,9 +244,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         recording: Recording,
     },
-    /// Print the JSON Schema of hooks.json.
-    Schema,
     /// Print a completion script for a shell.
+    #[command(hide = true)]
     Completions {
         /// The shell.
         #[arg(value_enum)]
@@ -270,7 +262,7 @@ impl Command {
         )
     }
 
-    /// Returns the agent whose hooks the command runs.
+    /// Returns the agent whose event the command reads.
     pub(crate) fn agent(&self) -> Option<&'static Agent> {
         match self {
             Self::Fire(fire) => fire.agent,
@@ -280,22 +272,23 @@ impl Command {
 
     /// Returns whether the report of the command's hooks lists missing scripts and programs.
     pub(crate) fn checks_scripts(&self) -> bool {
-        !matches!(self, Self::Fire(fire) if fire.only_fires())
+        !matches!(self, Self::Fire(fire) if fire.json)
     }
 
     /// Returns whether the command changes the user's or the project's files, or their approval.
     pub(crate) fn changes_the_usual_files(&self) -> bool {
         match self {
             Self::Add(add) => add.update || !add.packs.is_empty(),
-            Self::Init(_) | Self::Trust(_) | Self::Untrust(_) => true,
+            Self::Init(_) | Self::Trust(_) => true,
             Self::Install(_) | Self::Uninstall(_) => true,
             _ => false,
         }
     }
 }
 
+/// The event that a command is about.
 #[derive(Args)]
-pub(crate) struct Fire {
+pub(crate) struct Given {
     /// The event, for example `tool:pre_execute`.
     #[arg(conflicts_with = "event_json")]
     pub(crate) event: Option<String>,
@@ -324,28 +317,31 @@ pub(crate) struct Fire {
     /// Accept EVENT as a custom event, even if its name is similar to that of another event.
     #[arg(long)]
     pub(crate) custom: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Fire {
+    #[command(flatten)]
+    pub(crate) given: Given,
     /// Also run the hooks after one that blocks or fails, except for those of other agents after a block.
     #[arg(long)]
     pub(crate) keep_going: bool,
-    /// Run nothing: show which hooks would run, in order, and for each other hook why not.
-    #[arg(long, conflicts_with = "trace_events")]
-    pub(crate) dry_run: bool,
-    /// Read --event-json as an event of this agent, and run the hooks of this agent: the user's, the project's,
-    /// and those of --settings and --plugin.
+    /// Read --event-json as an event of this agent, and answer it as under the agent, with the user's and the project's
+    /// hooks. With --other-agents AGENT: run the agent's own hooks in place of these.
     #[arg(
-        long = "as",
+        long,
         value_name = "AGENT",
-        value_parser = agent(),
+        value_parser = guarded(),
         conflicts_with_all = [
             "tool", "args", "result", "error", "session", "data", "custom", "keep_going",
-            "dry_run", "trace_events",
+            "trace_events",
         ]
     )]
     pub(crate) agent: Option<&'static Agent>,
-    /// With --as: also this settings file of the agent; can be repeated. It needs no approval.
+    /// With --agent and --other-agents: also this settings file of the agent; can be repeated. It needs no approval.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "agent")]
     pub(crate) settings: Vec<PathBuf>,
-    /// With --as: also the plugin in this directory; can be repeated. It needs no approval.
+    /// With --agent and --other-agents: also the plugin in this directory; can be repeated. It needs no approval.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "agent")]
     pub(crate) plugin: Vec<PathBuf>,
     /// Print one object for programs.
@@ -355,19 +351,19 @@ pub(crate) struct Fire {
     pub(crate) recording: Recording,
 }
 
+impl Given {
+    /// Returns whether there is an event.
+    pub(crate) fn is_event(&self) -> bool {
+        self.event.is_some() || self.event_json.is_some()
+    }
+}
+
 /// The place in which fired events are recorded.
 #[derive(Args, Clone)]
 pub(crate) struct Recording {
     /// Record each event with its outcome in this file, for `replay` and `trace --check`; outside of the project.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) trace_events: Option<PathBuf>,
-}
-
-impl Fire {
-    /// Returns whether the output is for programs alone.
-    pub(crate) fn only_fires(&self) -> bool {
-        self.json && !self.dry_run
-    }
 }
 
 /// The registration in an agent's settings.
@@ -410,13 +406,6 @@ fn seconds(text: &str) -> Result<Duration, String> {
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let seconds = seconds.filter(|seconds| !seconds.is_zero());
     seconds.ok_or_else(|| "expected a number of seconds above 0".to_owned())
-}
-
-#[derive(Args)]
-pub(crate) struct Doctor {
-    /// The agents [default: those that have a directory of settings].
-    #[arg(value_name = "AGENT", value_parser = guarded())]
-    pub(crate) agents: Vec<&'static Agent>,
 }
 
 #[derive(Args)]
@@ -482,14 +471,45 @@ pub(crate) struct Events {
     pub(crate) json: bool,
 }
 
-/// The name of `check` in earlier versions.
-pub(crate) const OLD_CHECK: &str = "validate";
+/// The commands and options of the last version that are gone, each with what to use.
+const GONE: [(&str, &str); 8] = [
+    ("validate", "check"),
+    ("doctor", "check"),
+    ("status", "list"),
+    ("untrust", "trust --revoke"),
+    ("schema", "init"),
+    ("--as", "fire --agent AGENT --other-agents AGENT"),
+    ("--dry-run", "list EVENT"),
+    ("--event", "list EVENT"),
+];
+
+/// Returns the remedy for a command or an option of the last version.
+pub(crate) fn instead_of(error: &clap::Error, context: &str) -> Option<(String, String)> {
+    let kinds = [ContextKind::InvalidSubcommand, ContextKind::InvalidArg];
+    let mut found = kinds.iter().filter_map(|kind| error.get(*kind));
+    let ContextValue::String(name) = found.next()? else {
+        return None;
+    };
+    let name = name.split('=').next().unwrap_or_default();
+    let (_, new) = GONE.iter().find(|(old, _)| *old == name)?;
+    let fix = match name {
+        "schema" => {
+            "`hooks.schema.json` is written beside the hooks file by `init` and `add`".to_owned()
+        }
+        _ => format!("use `{context} {new}`"),
+    };
+    Some((format!("`{name}` is gone"), fix))
+}
 
 #[derive(Args)]
 pub(crate) struct Check {
-    /// The files, `-` for standard input [default: the user's and the project's].
+    /// Only these files, `-` for standard input [default: the user's and the project's, their approval, and the registration
+    /// under each agent].
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
+    /// Of the agents, only this one; can be repeated.
+    #[arg(long, value_name = "AGENT", value_parser = guarded(), conflicts_with = "files")]
+    pub(crate) agent: Vec<&'static Agent>,
     /// Print one object for programs.
     #[arg(long)]
     pub(crate) json: bool,
@@ -500,12 +520,11 @@ pub(crate) struct Check {
 
 #[derive(Args)]
 pub(crate) struct List {
-    /// Only hooks for this event.
-    #[arg(long, value_name = "EVENT")]
-    pub(crate) event: Option<String>,
-    /// Only hooks for this tool; with --event, only on this event.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) tool: Option<String>,
+    #[command(flatten)]
+    pub(crate) given: Given,
+    /// As `fire --keep-going` does.
+    #[arg(long)]
+    pub(crate) keep_going: bool,
     /// Print one object for programs.
     #[arg(long)]
     pub(crate) json: bool,
@@ -548,19 +567,15 @@ impl Add {
 
 #[derive(Args)]
 pub(crate) struct Trust {
-    /// Approve without asking.
+    /// Do not ask.
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// Withdraw the approval of the project's hooks.
+    #[arg(long, conflicts_with = "digest")]
+    pub(crate) revoke: bool,
     /// Approve without asking, if this is the digest of what would be approved, with the contents of all covered files.
     #[arg(long, value_name = "HEX", conflicts_with = "yes")]
     pub(crate) digest: Option<String>,
-}
-
-#[derive(Args)]
-pub(crate) struct Untrust {
-    /// Withdraw without asking.
-    #[arg(long, short)]
-    pub(crate) yes: bool,
 }
 
 #[derive(Args)]

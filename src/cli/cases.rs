@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::entries::title;
 use crate::cli::error::json_words;
+use crate::cli::fire::Said;
 use crate::cli::{CommandError, Terminal, files};
 use crate::json;
 use crate::{Decision, EventType, HookEvent, HookResult, Outcome};
@@ -21,6 +22,8 @@ pub(crate) struct Case {
     #[serde(skip)]
     pub(crate) line: usize,
     pub(crate) name: Option<String>,
+    /// The agent whose event it is, by the agent's own names.
+    pub(crate) agent: Option<String>,
     pub(crate) event: String,
     pub(crate) tool: Option<String>,
     args: Option<Value>,
@@ -30,6 +33,9 @@ pub(crate) struct Case {
     /// A glob for the whole reason.
     pub(crate) reason: Option<String>,
     pub(crate) updated_input: Option<Map<String, Value>>,
+    pub(crate) updated_output: Option<Value>,
+    /// A glob for the whole text that the model gets.
+    pub(crate) context: Option<String>,
 }
 
 const EXAMPLE: &str = r#"write each case as in {"event": "tool:pre_execute", "tool": "bash", "args": {"command": "sudo ls"}, "expect": "block"}"#;
@@ -45,6 +51,23 @@ impl Case {
             .map(|args| ("tool_args".to_owned(), args.clone()));
         event.data.extend(args);
         event
+    }
+
+    /// Returns what an agent writes to a hook at this event.
+    pub(crate) fn payload(&self, here: &Path) -> Map<String, Value> {
+        let mut payload = self.data.clone();
+        let own = [
+            ("hook_event_name", Some(self.event.clone().into())),
+            ("cwd", Some(here.to_string_lossy().into())),
+            ("tool_name", self.tool.clone().map(Value::from)),
+            ("tool_input", self.args.clone()),
+        ];
+        for (key, value) in own {
+            if let Some(value) = value {
+                payload.entry(key).or_insert(value);
+            }
+        }
+        payload
     }
 
     /// Returns its position, for example `cases.json:3`.
@@ -109,9 +132,24 @@ pub(crate) struct Verdict {
     pub(crate) decision: Decision,
     pub(crate) reason: Option<String>,
     pub(crate) updated_input: Option<Map<String, Value>>,
+    pub(crate) updated_output: Option<Value>,
+    pub(crate) context: Option<String>,
     /// The hook that made the decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hook: Option<String>,
+}
+
+impl From<Said> for Verdict {
+    fn from(said: Said) -> Self {
+        Self {
+            decision: said.decision,
+            reason: said.reason,
+            updated_input: said.updated_input,
+            updated_output: said.updated_output,
+            context: said.context,
+            hook: None,
+        }
+    }
 }
 
 impl Verdict {
@@ -121,6 +159,8 @@ impl Verdict {
             decision: blocked.map_or(Decision::Allow, HookResult::decision),
             reason: outcome.reason().map(str::to_owned),
             updated_input: outcome.updated_input().cloned(),
+            updated_output: outcome.updated_output(),
+            context: outcome.additional_context(),
             hook: blocked.map(|result| title(result.hook())),
         }
     }

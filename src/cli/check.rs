@@ -1,4 +1,4 @@
-//! `check`: shows all problems of hooks files.
+//! `check`: shows all problems of hooks files, of their approval, and of the registration under each agent.
 
 use std::fmt;
 use std::path::Path;
@@ -9,10 +9,11 @@ use crate::cli::add::EDITED;
 use crate::cli::args::Check;
 use crate::cli::draw::{Texts, drawn};
 use crate::cli::files::{self, named};
+use crate::cli::registration::{Checkup, checkups};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
-use crate::config::Severity;
+use crate::config::{Problem, Severity, TrustPolicy};
 use crate::packs::{Content, Pack, Standing, summary};
-use crate::{Hooks, LoadReport};
+use crate::{Hooks, LoadReport, printable};
 
 /// The output of `forge-hooks check`.
 #[derive(Serialize, Default)]
@@ -22,6 +23,15 @@ struct CheckOutput {
     /// The text that was read from standard input.
     #[serde(skip)]
     texts: Texts,
+    /// A line for each agent without a problem.
+    #[serde(skip)]
+    agents: Vec<String>,
+    /// True if hooks are not approved, which is no error of a file.
+    #[serde(skip)]
+    is_unapproved: bool,
+    /// True if the user's and the project's files were read.
+    #[serde(skip)]
+    is_of_all: bool,
 }
 
 /// The name of standard input in problems.
@@ -30,18 +40,14 @@ const STANDARD_INPUT: &str = "standard input";
 pub(crate) fn run(args: &Check, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     let mut report = CheckOutput::default();
     if args.files.is_empty() {
-        let hooks = context.load_to_check()?;
-        report.all = LoadReport::clone(&hooks.report());
-        if report.all.files.is_empty() && report.all.is_ok() {
-            return Err(no_file(context, &hooks));
-        }
+        report.add_all(args, context)?;
     }
     for file in &args.files {
         report.add(file, context, terminal)?;
     }
     report.compare_packs(context);
     terminal.show(args.json, &report)?;
-    let is_bad = args.strict && !report.all.problems.is_empty();
+    let is_bad = report.is_unapproved || args.strict && !report.all.problems.is_empty();
     Ok(Exit::fine_if(report.all.is_ok() && !is_bad))
 }
 
@@ -58,6 +64,73 @@ fn no_file(context: &Context<'_>, hooks: &Hooks) -> CommandError {
 }
 
 impl CheckOutput {
+    /// Adds the hooks and problems of the usual files, of their approval, and of the agents.
+    fn add_all(&mut self, args: &Check, context: &Context<'_>) -> Result<(), CommandError> {
+        let hooks = context.load_to_check()?;
+        self.all = LoadReport::clone(&hooks.report());
+        self.is_of_all = true;
+        let agents = checkups(&args.agent, context)?;
+        let is_guarding = agents.iter().any(Checkup::is_registered);
+        let has_approvals = self.add_approvals(context)?;
+        for checkup in &agents {
+            self.all.problems.extend_from_slice(&checkup.problems);
+            self.agents.extend(checkup.state(context));
+        }
+        let all = &self.all;
+        if all.files.is_empty() && all.is_ok() && !has_approvals && !is_guarding {
+            return Err(no_file(context, &hooks));
+        }
+        self.find_no_hook(is_guarding, &hooks, context);
+        Ok(())
+    }
+
+    /// Adds what keeps hooks from running that are right. Returns whether there is a problem with approvals.
+    fn add_approvals(&mut self, context: &Context<'_>) -> Result<bool, CommandError> {
+        let hooks = match context.trust_store() {
+            Ok(store) if context.common.config.is_empty() => {
+                context.load_under(TrustPolicy::Approved(store))?
+            }
+            _ => context.load()?,
+        };
+        let report = hooks.report();
+        self.all.in_use = report.in_use;
+        for problem in &report.problems {
+            if !self.all.problems.contains(problem) {
+                self.is_unapproved |= problem.is_of_approval;
+                self.all.problems.push(problem.clone());
+            }
+        }
+        Ok(self.is_unapproved)
+    }
+
+    /// Finds that no hook runs, although agents start this program or hooks are written.
+    fn find_no_hook(&mut self, is_guarding: bool, hooks: &Hooks, context: &Context<'_>) {
+        let path = context.hooks.config().path_to_edit(None);
+        let path = path.unwrap_or_default();
+        if let Some(message) = context.disabled(hooks) {
+            self.find(Path::new("the environment"), message, "unset it");
+        } else if is_guarding && self.all.in_use == 0 && self.all.problems.is_empty() {
+            let add = context.command("add");
+            let (message, fix) = match self.all.loaded {
+                0 => ("there are no hooks, so nothing is guarded", "write some: "),
+                _ => (
+                    "all hooks are switched off, so nothing is guarded",
+                    "switch one on, or write some: ",
+                ),
+            };
+            self.find(
+                &path,
+                message,
+                format!("{fix}`{add}` lists packs of guards"),
+            );
+        }
+    }
+
+    fn find(&mut self, path: &Path, message: impl Into<String>, fix: impl Into<String>) {
+        let problem = Problem::of_file(Severity::Error, path, message).with_help(fix);
+        self.all.problems.push(problem.made_printable());
+    }
+
     /// Adds the hooks and problems of a file; `-` is standard input.
     fn add(
         &mut self,
@@ -148,7 +221,13 @@ impl fmt::Display for CheckOutput {
         let files = counted(all.files.len(), "file");
         let (errors, warnings) = (counted(errors, "error"), counted(warnings, "warning"));
         let usable = counted(all.loaded, "hook");
-        let verdict = format!("{files}: {errors}, {warnings}, {usable} usable");
+        let mut verdict = format!("{files}: {errors}, {warnings}, {usable} usable");
+        if self.is_of_all && all.in_use != all.loaded {
+            verdict += &format!(", {} in use", all.in_use);
+        }
+        for agent in &self.agents {
+            writeln!(f, "{}", printable(agent))?;
+        }
         writeln!(f, "{}", style.paint(verdict))
     }
 }

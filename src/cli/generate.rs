@@ -1,13 +1,8 @@
-//! Generated output: completions, the schema.
+//! `completions`: a script for a shell.
 
 use clap_complete::Shell;
 
 use crate::cli::{Context, Done, Exit, Terminal};
-
-pub(crate) fn schema(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    terminal.json(&context.hooks.json_schema())?;
-    Ok(Exit::FINE)
-}
 
 pub(crate) fn completions(
     shell: Shell,

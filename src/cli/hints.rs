@@ -28,7 +28,7 @@ impl Context<'_> {
     }
 
     /// Returns a note if a variable disables hooks.
-    fn disabled(&self, hooks: &Hooks) -> Option<String> {
+    pub(crate) fn disabled(&self, hooks: &Hooks) -> Option<String> {
         let variable = self.disabled_by()?;
         let has_system = hooks.registry().hooks().iter().any(|hook| hook.is_system());
         let what = if has_system {

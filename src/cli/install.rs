@@ -80,14 +80,14 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
         )?;
     }
     let is_done = approve_all(&written, &registration, context, args.yes, terminal)?;
-    let (doctor, init) = (context.command("doctor"), context.command("init --global"));
+    let (check, init) = (context.command("check"), context.command("init --global"));
     if !context.hooks.config().has_hooks_of_user() {
         writeln!(
             terminal,
             "you have no hooks yet, so nothing is guarded: write some with `{init}`"
         )?;
     }
-    writeln!(terminal, "check it with `{doctor}`")?;
+    writeln!(terminal, "next: `{check}` says whether it works")?;
     ended(failed, Exit::fine_if(is_done), terminal)
 }
 
@@ -252,9 +252,9 @@ fn approve(
     match approvals.of(&commands) {
         Runs::All => return Ok(None),
         Runs::NotListed | Runs::SwitchedOff => {
-            let doctor = context.command(&format!("doctor {}", settings.agent));
+            let check = context.command(&format!("check --agent {}", settings.agent));
             return Ok(Some(format!(
-                "{title} runs none of them: `{doctor}` says why"
+                "{title} runs none of them: `{check}` says why"
             )));
         }
         Runs::NotApproved => {}

@@ -8,9 +8,9 @@ use serde::Serialize;
 use crate::cli::approval::{Approvals, review};
 use crate::cli::args::List;
 use crate::cli::entries::{Entry, inherited, place, style_of, title};
-use crate::cli::events;
 use crate::cli::files::display_path;
-use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal};
+use crate::cli::fire::list;
+use crate::cli::{Context, Done, Exit, Style, Terminal};
 use crate::config::{Problem, Review, Severity};
 use crate::entry::{Off, Standing};
 use crate::hook::Condition;
@@ -39,7 +39,14 @@ pub(crate) struct ListOutput<'a> {
 }
 
 pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    let selected = selected_events(args, context)?;
+    if args.given.is_event() {
+        return list(args, context, terminal);
+    }
+    let selected = args
+        .given
+        .tool
+        .as_deref()
+        .map(|tool| events_of(tool, context));
     let hooks = context.load()?;
     let root = context.root()?;
     let root = root.filter(|root| context.common.config.is_empty() && root.is_dir());
@@ -51,7 +58,11 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
     let loaded = hooks.full_report();
     let mut entries = Entry::all(&hooks);
     if let Some(events) = selected {
-        entries.retain(|entry| events.iter().any(|event| is_for(&entry.source, event)));
+        entries.retain(|entry| {
+            events
+                .iter()
+                .any(|event| entry.source.pattern().matches(event))
+        });
     }
     let with_hooks = project.as_ref().filter(|project| project.has_hooks());
     let report = ListOutput {
@@ -142,34 +153,12 @@ fn needs_approval(entry: &Entry) -> bool {
     !is_off_by_name && (entry.source.approval().is_some() || is_left_out)
 }
 
-/// Returns the events that the options select, or None for all.
-fn selected_events(
-    args: &List,
-    context: &Context<'_>,
-) -> Result<Option<Vec<HookEvent>>, CommandError> {
-    let vocabulary = context.hooks.vocabulary().events().iter();
-    let types = match (&args.event, &args.tool) {
-        (None, None) => return Ok(None),
-        (Some(name), _) => vec![events::event_type(name, None, context)?],
-        (None, Some(_)) => vocabulary
-            .filter(|event| event.may_have_tool())
-            .map(|event| event.event_type().clone())
-            .collect(),
-    };
-    let event = |event_type| {
-        let mut event = HookEvent::new(event_type);
-        event.tool_name.clone_from(&args.tool);
-        event
-    };
-    Ok(Some(types.into_iter().map(event).collect()))
-}
-
-/// Returns whether a hook matches an event; with any tool if the event has none.
-fn is_for(hook: &Hook, event: &HookEvent) -> bool {
-    match event.tool_name {
-        Some(_) => hook.pattern().matches(event),
-        None => hook.pattern().matches_type(&event.event_type),
-    }
+/// Returns the events that may have this tool.
+fn events_of(tool: &str, context: &Context<'_>) -> Vec<HookEvent> {
+    let all = context.hooks.vocabulary().events().iter();
+    let of_tools = all.filter(|event| event.may_have_tool());
+    let events = of_tools.map(|event| HookEvent::new(event.event_type().clone()));
+    events.map(|event| event.with_tool_name(tool)).collect()
 }
 
 /// Returns the settings of a hook, each with its name.

@@ -10,7 +10,6 @@ mod cases;
 mod check;
 mod confirm;
 mod context;
-mod doctor;
 mod draw;
 mod entries;
 mod error;
@@ -24,6 +23,7 @@ mod hook;
 mod install;
 mod io;
 mod list;
+mod registration;
 mod remarks;
 mod replay;
 #[cfg(test)]
@@ -43,7 +43,7 @@ use clap::{ArgMatches, Args, ColorChoice, FromArgMatches};
 
 use crate::compat::OtherAgents;
 use crate::{AppProfile, Hooks};
-use args::{Cli, Command, OLD_CHECK, Standalone};
+use args::{Cli, Command, Standalone};
 use confirm::refuse_below_an_agent;
 use error::ForPrograms;
 
@@ -102,7 +102,7 @@ pub fn run_standalone<A: Into<OsString>>(
     let program = io.program.clone();
     run_parsed(command_line, args, io, |cli, matches| {
         let options = Standalone::from_arg_matches(matches)?;
-        let names = options.names(cli);
+        let names = options.names();
         let host = options.host()?;
         // The program that starts `serve` is a host too.
         let has_host = host.is_some() || matches!(cli.command, Command::Serve { .. });
@@ -148,7 +148,10 @@ fn run_parsed<A: Into<OsString>>(
             let printed = write!(terminal, "{}", help.render().ansi());
             printed.map(|()| Exit::FINE).map_err(Into::into)
         }
-        Err(error) => Err(error.into()),
+        Err(error) => Err(match args::instead_of(&error, &io.program) {
+            Some((message, fix)) => CommandError::new(message).with_fix(fix),
+            None => error.into(),
+        }),
         Ok((cli, matches)) => hooks(&cli, &matches).and_then(|(hooks, names)| {
             terminal.set_colours(cli.common.color);
             let context = Context {
@@ -156,14 +159,13 @@ fn run_parsed<A: Into<OsString>>(
                 common: &cli.common,
                 checks_scripts: cli.command.checks_scripts(),
                 program: &io.program,
-                agent: cli.command.agent(),
+                agent: cli.command.agent().filter(|agent| {
+                    let own = hooks.config().other_agents();
+                    own.agents.contains(agent)
+                }),
                 names: &names,
                 command_line: &command_line,
             };
-            if matches!(cli.command, Command::Check(_)) && has_old_name(&args) {
-                let check = context.command("check");
-                terminal.note(format!("`{OLD_CHECK}` is called `check` now: `{check}`"))?;
-            }
             dispatch(&cli.command, &context, terminal)
         }),
     };
@@ -181,14 +183,6 @@ fn run_parsed<A: Into<OsString>>(
     })
 }
 
-/// Returns whether the command `check` has the name that it had.
-fn has_old_name(args: &[OsString]) -> bool {
-    let mut names = args
-        .iter()
-        .filter(|arg| *arg == "check" || *arg == OLD_CHECK);
-    names.next().is_some_and(|name| name == OLD_CHECK)
-}
-
 fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     if command.changes_the_usual_files() {
         refuse_below_an_agent()?;
@@ -204,7 +198,6 @@ fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_
         )),
         Command::Install(args) => install::install(args, context, terminal),
         Command::Uninstall(args) => install::uninstall(args, context, terminal),
-        Command::Doctor(args) => doctor::run(args, context, terminal),
         Command::Test(args) => test::run(args, context, terminal),
         Command::Events(args) => events::run(args, context, terminal),
         Command::Check(args) => check::run(args, context, terminal),
@@ -212,11 +205,9 @@ fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_
         Command::Init(args) => starter::init(args, context, terminal),
         Command::Add(args) => add::run(args, context, terminal),
         Command::Trust(args) => approval::trust(args, context, terminal),
-        Command::Untrust(args) => approval::untrust(args, context, terminal),
         Command::Replay(args) => replay::run(args, context, terminal),
         Command::Trace(args) => trace::run(args, terminal),
         Command::Serve { workers, recording } => serve::run(*workers, recording, context, terminal),
-        Command::Schema => generate::schema(context, terminal),
         Command::Completions { shell } => generate::completions(*shell, context, terminal),
     }
 }

@@ -33,16 +33,16 @@ pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'
         let others = others.join(", ");
         writeln!(
             terminal,
-            "agents read it after `{install}`; others are {others}"
+            "to guard an agent with it: `{install}`; others are {others}"
         )?;
         let hosts = printable(context.profile().name());
         let other = "for another host, use `--profile NAME`";
-        writeln!(terminal, "hosts called `{hosts}` read it; {other}")?;
+        writeln!(terminal, "programs called `{hosts}` read it; {other}")?;
     }
     writeln!(terminal, "edit it, and try it:")?;
     let event = r#"fire tool:pre_execute --tool bash --args '{"command":"sudo ls"}'"#;
     let trust = (!args.global).then_some("trust");
-    for command in ["check"].into_iter().chain(trust).chain([event]) {
+    for command in trust.into_iter().chain(["check", event]) {
         writeln!(terminal, "  {}", context.command(command))?;
     }
     Ok(Exit::FINE)

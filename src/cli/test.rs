@@ -9,9 +9,11 @@ use serde_json::{Value, json};
 
 use crate::cli::args::Test;
 use crate::cli::cases::{self, Case, Verdict};
+use crate::cli::context::directory;
 use crate::cli::events;
-use crate::cli::fire::FirePass;
+use crate::cli::fire::{FirePass, Said};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
+use crate::compat::{Agent, BRIDGED};
 use crate::{FireOptions, HookEvent, printable};
 
 /// The output of `forge-hooks test`.
@@ -33,7 +35,7 @@ struct Judged {
     /// The decision that the table expects; null for a part that it leaves out.
     expected: Verdict,
     found: Verdict,
-    /// The parts that are not as expected: `decision`, `reason`, `updatedInput`.
+    /// The parts that are not as expected: `decision`, `reason`, `updatedInput`, `updatedOutput`, `context`.
     differs: Vec<&'static str>,
 }
 
@@ -51,13 +53,15 @@ pub(crate) fn run(args: &Test, context: &Context<'_>, terminal: &mut Terminal<'_
         trace: None,
     };
     let mut cases = Vec::new();
-    for (case, event, reason) in ready {
-        let fired = fire_pass.fire(event, terminal)?;
+    for ready in ready {
+        let found = match ready.event {
+            Fired::Ours(event) => Verdict::new(&fire_pass.fire(*event, terminal)?.outcome),
+            Fired::Of(agent) => said(agent, &ready.case, &args.file, context, terminal)?.into(),
+        };
         if terminal.interrupted().is_some() {
             break;
         }
-        let found = Verdict::new(&fired.outcome);
-        let judged = Judged::compare(case, reason.as_ref(), found);
+        let judged = Judged::compare(ready.case, [&ready.reason, &ready.context], found);
         if !args.json {
             write!(terminal, "{judged}")?;
             terminal.flush()?;
@@ -96,46 +100,100 @@ const LONGEST_SHOWN: usize = 200;
 /// The most bytes of a `reason`: `glob` recurses at each `*`.
 const LONGEST_REASON: usize = 1000;
 
-/// Returns a case with its event, and the glob of its reason.
-fn ready(
+/// A case, with what was read of it before any is fired.
+struct Ready {
     case: Case,
+    event: Fired,
+    reason: Option<Pattern>,
+    context: Option<Pattern>,
+}
+
+enum Fired {
+    Ours(Box<HookEvent>),
+    /// An event of this agent.
+    Of(&'static Agent),
+}
+
+fn ready(case: Case, file: &Path, context: &Context<'_>) -> Result<Ready, CommandError> {
+    let at = |error: CommandError| error.at(&case.place(file));
+    let event = match case.agent.as_deref() {
+        None => {
+            let event_type = events::event_type(&case.event, None, context).map_err(at)?;
+            Fired::Ours(Box::new(case.event(event_type)))
+        }
+        Some(name) => Fired::Of(agent_named(name).map_err(at)?),
+    };
+    let reason = glob("reason", case.reason.as_deref()).map_err(at)?;
+    let text = glob("context", case.context.as_deref()).map_err(at)?;
+    Ok(Ready {
+        event,
+        reason,
+        context: text,
+        case,
+    })
+}
+
+fn agent_named(name: &str) -> Result<&'static Agent, CommandError> {
+    let mut agents = BRIDGED.into_iter();
+    let found = agents.find(|agent| agent.name() == name);
+    found.ok_or_else(|| {
+        let names = BRIDGED.map(Agent::name).join("`, `");
+        let message = format!("`agent` is `{name}`, expected one of `{names}`");
+        CommandError::new(message)
+    })
+}
+
+/// Returns the glob of this key.
+fn glob(key: &str, text: Option<&str>) -> Result<Option<Pattern>, CommandError> {
+    let Some(text) = text else {
+        return Ok(None);
+    };
+    if text.len() > LONGEST_REASON {
+        let message = format!("`{key}` is longer than {LONGEST_REASON} bytes");
+        return Err(CommandError::new(message).with_fix("write `*` for a part of it"));
+    }
+    let pattern = Pattern::new(&with_slashes(text));
+    pattern.map(Some).map_err(|error| {
+        let fix = "to match the characters `*`, `?` and `[`, write `[*]`, `[?]` and `[[]`";
+        CommandError::new(format!("`{key}` is not a glob: {error}")).with_fix(fix)
+    })
+}
+
+/// Returns what this program says to an agent at the event of a case.
+fn said(
+    agent: &'static Agent,
+    case: &Case,
     file: &Path,
     context: &Context<'_>,
-) -> Result<(Case, HookEvent, Option<Pattern>), CommandError> {
-    let at = |error: CommandError| error.at(&case.place(file));
-    let event_type = events::event_type(&case.event, None, context).map_err(at)?;
-    let reason = case.reason.as_deref();
-    if reason.is_some_and(|reason| reason.len() > LONGEST_REASON) {
-        let message = format!("`reason` is longer than {LONGEST_REASON} bytes");
-        return Err(at(
-            CommandError::new(message).with_fix("write `*` for a part of it")
-        ));
-    }
-    let reason = reason
-        .map(|glob| Pattern::new(&with_slashes(glob)))
-        .transpose()
-        .map_err(|error| {
-            let fix = "to match the characters `*`, `?` and `[`, write `[*]`, `[?]` and `[[]`";
-            at(CommandError::new(format!("`reason` is not a glob: {error}")).with_fix(fix))
-        })?;
-    let event = case.event(event_type);
-    Ok((case, event, reason))
+    terminal: &mut Terminal<'_>,
+) -> Result<Said, CommandError> {
+    let here = directory(Path::new("."))?;
+    let payload = case.payload(&here);
+    let said = Said::on(agent, &case.event, payload, context, terminal);
+    said.map_err(|error| error.at(&case.place(file)))
 }
 
 impl Judged {
-    fn compare(case: Case, reason: Option<&Pattern>, found: Verdict) -> Self {
-        let found_reason = found.reason.as_deref().unwrap_or_default();
+    fn compare(case: Case, texts: [&Option<Pattern>; 2], found: Verdict) -> Self {
+        let is_like = |glob: &Option<Pattern>, text: &Option<String>| {
+            let text = with_slashes(text.as_deref().unwrap_or_default());
+            glob.as_ref().is_none_or(|glob| glob.matches(&text))
+        };
+        let [reason, context] = texts;
+        let output = &case.updated_output;
         let input = &case.updated_input;
         let same = [
             ("decision", case.expect == found.decision),
-            (
-                "reason",
-                reason.is_none_or(|glob| glob.matches(&with_slashes(found_reason))),
-            ),
+            ("reason", is_like(reason, &found.reason)),
             (
                 "updatedInput",
                 input.is_none() || *input == found.updated_input,
             ),
+            (
+                "updatedOutput",
+                output.is_none() || *output == found.updated_output,
+            ),
+            ("context", is_like(context, &found.context)),
         ];
         let differs = same.iter().filter(|(_, is_same)| !is_same);
         let differs: Vec<_> = differs.map(|(part, _)| *part).collect();
@@ -149,6 +207,8 @@ impl Judged {
                 decision: case.expect,
                 reason: case.reason,
                 updated_input: case.updated_input,
+                updated_output: case.updated_output,
+                context: case.context,
                 hook: None,
             },
             found,

@@ -226,7 +226,7 @@ fn the_pages_and_the_tests_have_each_agent_under_which_hooks_run() {
 fn the_pages_and_the_golden_inputs_have_each_agent() {
     let program = include_str!("../../docs/program.md");
     let inputs = include_str!("../../tests/it/golden/fire_inputs.txt");
-    let option = format!("--as {} ", AGENTS.map(Agent::name).join("|"));
+    let option = format!("one of `{}`", AGENTS.map(Agent::name).join("|"));
     assert!(program.contains(&option), "{option}");
     for agent in AGENTS {
         let (title, name) = (agent.title, agent.name);

@@ -193,14 +193,7 @@ pub(crate) fn blocking_event() -> HookEvent {
 pub(crate) fn foretold(hooks: &Hooks) -> Vec<String> {
     let (mut out, mut errors) = (Vec::new(), Vec::new());
     let mut io = Io::new("host", std::io::empty(), &mut out, &mut errors);
-    let dry_run = [
-        "fire",
-        "tool:pre_execute",
-        "--tool",
-        "bash",
-        "--dry-run",
-        "--json",
-    ];
+    let dry_run = ["list", "tool:pre_execute", "--tool", "bash", "--json"];
     let _ = cli::run(hooks, dry_run, &mut io);
     drop(io);
     let printed: serde_json::Value = serde_json::from_slice(&out).unwrap();

@@ -147,6 +147,11 @@ impl Registration {
         message_of(agent, &self.home)
     }
 
+    /// Returns whether `install` has registered this program in the agent, and `uninstall` has not ended that.
+    pub(crate) fn was_made(&self, agent: &Agent) -> bool {
+        self.message_of(agent).is_file()
+    }
+
     /// Writes this message.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-use crate::cli::args::Fire;
+use crate::cli::args::Given;
 use crate::cli::error::placed_json_words;
 use crate::cli::events;
 use crate::cli::files;
@@ -14,7 +14,7 @@ use crate::json;
 use crate::{EventSpec, HookEvent};
 
 pub(super) fn from_args(
-    args: &Fire,
+    args: &Given,
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<HookEvent, CommandError> {
@@ -108,7 +108,7 @@ fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, CommandEr
         && let Some((agent, _)) = events::of_other_agent(name)
     {
         let message = format!("it is an event of another agent, `{name}`");
-        return Err(cannot_read(file, message).with_fix(format!("add `--as {agent}`")));
+        return Err(cannot_read(file, message).with_fix(format!("add `--agent {agent}`")));
     }
     if let Some(message) = unknown_key(&fields) {
         return Err(cannot_read(file, message).with_fix("put other values into `data`"));

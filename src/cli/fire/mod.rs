@@ -1,11 +1,12 @@
 //! `fire`: fires an event with the real engine, and shows each hook when it ends.
 
-mod dry_run;
+mod bridged;
 mod event;
 mod other_agent;
 mod pass;
 mod show;
 mod spinner;
+mod would;
 
 use std::time::Duration;
 
@@ -15,8 +16,10 @@ use crate::cli::args::Fire;
 use crate::cli::remarks::Remarks;
 use crate::cli::{Context, Done, Exit, Terminal};
 use crate::{FireOptions, HookEvent, HookResult, Outcome};
+pub(crate) use bridged::Said;
 pub(crate) use event::unknown_key;
 pub(crate) use pass::FirePass;
+pub(crate) use would::list;
 
 /// The time that the program waits for the last lines of the recorded events.
 const LAST_LINES: Duration = Duration::from_secs(1);
@@ -62,19 +65,22 @@ impl<'a> FireOutput<'a> {
 }
 
 pub(crate) fn run(args: &Fire, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+    if let Some(agent) = args.agent.filter(|_| context.agent.is_none()) {
+        return bridged::run(agent, args, context, terminal);
+    }
     let (event, hooks) = match args.agent {
         Some(agent) => other_agent::load(agent, args, context, terminal)?,
-        None => (event::from_args(args, context, terminal)?, context.load()?),
+        None => (
+            event::from_args(&args.given, context, terminal)?,
+            context.load()?,
+        ),
     };
     let options = FireOptions::default().stop_on_failure(!args.keep_going);
     let mut options = options.applies_updates();
     if args.agent.is_some() {
         options = options.handles_ask();
     }
-    if args.dry_run {
-        return dry_run::run(args.json, options, &event, context, &hooks, terminal);
-    }
-    let report = if args.only_fires() {
+    let report = if args.json {
         hooks.report()
     } else {
         hooks.full_report()

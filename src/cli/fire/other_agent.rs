@@ -1,11 +1,11 @@
-//! `fire --as`: an event of another agent, and the hooks that this agent would run.
+//! `fire --agent` with `--other-agents`: an event of another agent, and the hooks that this agent would run.
 //!
 //! Does not know the meaning of their answers.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::event;
 use super::pass::Pass;
@@ -63,19 +63,32 @@ fn read(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Result<HookEvent, CommandError> {
-    let Some(file) = args.event_json.as_deref() else {
-        let message = format!("`--as {agent}` needs `--event-json FILE`, and no EVENT");
-        let example = context.command(&format!("fire --as {agent} --event-json event.json"));
+    let (file, payload) = payload(agent, args, context, terminal)?;
+    agent.event(payload.into()).map_err(|error| match error {
+        EventError::NotFired { .. } => CommandError::new(error.to_string()),
+        error => event::cannot_read(file, error).with_fix(AS_AGENTS_DO),
+    })
+}
+
+pub(super) const AS_AGENTS_DO: &str =
+    "write it as the agent does: {\"hook_event_name\": \"SessionStart\", ...}";
+
+/// Reads what an agent writes to a hook, from the file of `--event-json`.
+pub(super) fn payload<'a>(
+    agent: &'static Agent,
+    args: &'a Fire,
+    context: &Context<'_>,
+    terminal: &mut Terminal<'_>,
+) -> Result<(&'a Path, Map<String, Value>), CommandError> {
+    let Some(file) = args.given.event_json.as_deref() else {
+        let message = format!("`--agent {agent}` needs `--event-json FILE`, and no EVENT");
+        let example = context.command(&format!("fire --agent {agent} --event-json event.json"));
         return Err(CommandError::new(message).with_fix(format!("write it as in `{example}`")));
     };
-    let fix = "write it as the agent does: {\"hook_event_name\": \"SessionStart\", ...}";
     let text = event::text_of(file, terminal)?;
     let payload = json::read(&text).map_err(|error| placed_json_words(&error));
-    let payload: Value = payload.map_err(|why| event::cannot_read(file, why).with_fix(fix))?;
-    agent.event(payload).map_err(|error| match error {
-        EventError::NotFired { .. } => CommandError::new(error.to_string()),
-        error => event::cannot_read(file, error).with_fix(fix),
-    })
+    let payload = payload.map_err(|why| event::cannot_read(file, why).with_fix(AS_AGENTS_DO))?;
+    Ok((file, payload))
 }
 
 /// Returns the files or plugins of an option.

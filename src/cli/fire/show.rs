@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::dry_run;
 use super::spinner::Spinner;
+use super::would;
 use crate::cli::entries::{headline, title};
 use crate::cli::remarks::Remarks;
 use crate::cli::{Context, Style, Terminal, counted};
@@ -54,7 +54,7 @@ impl<'a, 'io> Show<'a, 'io> {
         };
         let left = explained.iter().filter(is_for).count();
         let none = match left {
-            0 if !is_silent => dry_run::why_none(event, explained, context, hooks),
+            0 if !is_silent => would::why_none(event, explained, context, hooks),
             _ => Vec::new(),
         };
         let can_block = context.hooks.vocabulary().can_block(&event.event_type);

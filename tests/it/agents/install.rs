@@ -258,7 +258,16 @@ fn registered_handlers_run_only_under_their_agent() {
     for (agent, tool) in [("claude", "Bash"), ("codex", "Bash")] {
         let event = json!({"hook_event_name": "PreToolUse",
             "session_id": "s", "cwd": user.project(), "tool_name": tool, "tool_input": {"command": "ls"}});
-        let fire = user.command(&["fire", "--as", agent, "--event-json", "-", "--json"]);
+        let fire = user.command(&[
+            "fire",
+            "--other-agents",
+            agent,
+            "--agent",
+            agent,
+            "--event-json",
+            "-",
+            "--json",
+        ]);
         let fired = user.feed(fire, &event.to_string());
         assert_eq!(fired.status, 0, "{fired:?}");
         assert_eq!(fired.json()["results"], json!([]), "{fired:?}");
@@ -487,11 +496,11 @@ fn what_codex_does_not_take_is_said() {
         ),
         (
             "off",
-            "Codex runs none of them: `forge-hooks doctor codex` says why",
+            "Codex runs none of them: `forge-hooks check --agent codex` says why",
         ),
         (
             "disabled",
-            "Codex runs none of them: `forge-hooks doctor codex` says why",
+            "Codex runs none of them: `forge-hooks check --agent codex` says why",
         ),
         ("silent", "without an answer to `hooks/list`"),
     ] {
@@ -612,9 +621,9 @@ fn what_a_person_has_added_to_the_command_is_kept() {
     let expected =
         " --inherit TMUX --inherit VIRTUAL_ENV --inherit JAVA_HOME --inherit https_proxy ";
     assert!(again.contains(expected), "{again}");
-    assert_eq!(user.run(&["doctor", "claude"]).err, "");
-    let doctor = user.run(&["doctor", "claude"]);
-    assert!(doctor.out.contains("a probe is blocked"), "{doctor:?}");
+    assert_eq!(user.run(&["check", "--agent", "claude"]).err, "");
+    let checked = user.run(&["check", "--agent", "claude"]);
+    assert!(checked.out.contains("a probe is blocked"), "{checked:?}");
 }
 
 /// Makes places where the program may be, and links to them.

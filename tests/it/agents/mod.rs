@@ -2,11 +2,12 @@
 
 mod answers;
 mod codex;
-mod doctor;
 mod faults;
+mod fire;
 mod install;
 mod packs;
 mod recording;
+mod registration;
 mod said;
 mod sessions;
 mod tools;

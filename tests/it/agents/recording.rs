@@ -40,11 +40,11 @@ impl User {
     #[track_caller]
     fn installs(&self, agent: &str) {
         let installed = self.run(&["install", agent, "--yes", "--trace-events", FILE]);
-        let doctor = self.run(&["doctor", agent]);
+        let checked = self.run(&["check", "--agent", agent]);
         assert_eq!(
-            (installed.status, doctor.status),
+            (installed.status, checked.status),
             (0, 0),
-            "{installed:?} {doctor:?}"
+            "{installed:?} {checked:?}"
         );
         assert!(
             installed
@@ -53,10 +53,10 @@ impl User {
             "{installed:?}"
         );
         assert!(
-            doctor
+            checked
                 .out
                 .contains("events are recorded in [DIR]/events.jsonl"),
-            "{doctor:?}"
+            "{checked:?}"
         );
     }
 
@@ -113,15 +113,18 @@ fn what_install_registers_records() {
 }
 
 #[test]
-fn doctor_finds_a_file_that_cannot_be_written() {
+fn check_finds_a_file_that_cannot_be_written() {
     let user = with_guard();
     let installed = user.run(&["install", "claude", "--yes", "--trace-events", FILE]);
     assert_eq!(installed.status, 0, "{installed:?}");
     fs::set_permissions(user.path("events.jsonl"), PermissionsExt::from_mode(0o644)).unwrap();
-    let doctor = user.run(&["doctor", "claude"]);
-    assert!(doctor.out.contains("events are not recorded"), "{doctor:?}");
-    assert!(doctor.out.contains("its mode is 0644"), "{doctor:?}");
-    assert_eq!(doctor.status, 1);
+    let checked = user.run(&["check", "--agent", "claude"]);
+    assert!(
+        checked.out.contains("events are not recorded"),
+        "{checked:?}"
+    );
+    assert!(checked.out.contains("its mode is 0644"), "{checked:?}");
+    assert_eq!(checked.status, 1);
 }
 
 #[test]

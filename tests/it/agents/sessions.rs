@@ -895,7 +895,7 @@ fn an_agent_approves_nothing() {
     let store = user.read("config/src/forge/trust.json");
     let commands: [&[&str]; 10] = [
         &["trust", "--yes"],
-        &["untrust", "--yes"],
+        &["trust", "--revoke", "--yes"],
         &["install", "claude", "--yes"],
         &["uninstall", "claude", "--yes"],
         &["init"],

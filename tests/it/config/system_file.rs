@@ -234,7 +234,7 @@ fn the_program_fires_it(hooks: &Hooks) {
     assert_eq!(stderr.trim_end(), "from the system");
     let note = "only the administrator's hooks run: `MYGAME_HOOKS_DISABLE` is set";
     assert!(errors.contains(note), "{errors}");
-    let (out, _) = printed(hooks, &[&fire[..], &["--dry-run"]].concat());
+    let (out, _) = printed(hooks, &[&["list"], &fire[1..]].concat());
     let predicted: Value = serde_json::from_str(&out).unwrap();
     let verdicts =
         ["/hooks/0/verdict", "/hooks/1/verdict"].map(|pointer| predicted.pointer(pointer));

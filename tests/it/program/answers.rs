@@ -127,7 +127,7 @@ fn the_program_knows_answers() {
     let json = fire("sudo ls", &["--json"]).json();
     assert_eq!(json["reason"], "no sudo");
     assert_eq!(json["results"][0]["hook"], entry);
-    let dry = fire("sudo ls", &["--dry-run"]);
+    let dry = user.run(&["list", "tool:pre_execute", "--tool", "bash"]);
     assert!((dry.out + &dry.err).contains("answers, without a process"));
     let listed = user.run(&["list"]).out;
     assert!(
@@ -221,7 +221,7 @@ fn people_are_told_what_would_follow() {
     assert!(json["messages"].as_array().unwrap().is_empty(), "{json}");
     let listed = run("list").out;
     assert!(listed.contains("enforce  nothing follows"), "{listed}");
-    let dry = run("fire tool:pre_execute --tool bash --dry-run");
+    let dry = run("list tool:pre_execute --tool bash");
     assert!((dry.out + &dry.err).contains("runs, is not enforced"));
     file(json!([{"event": "*", "comand": "x", "enforce": false}]));
     let blocked = run("fire tool:pre_execute --tool bash --json").json();

@@ -19,7 +19,7 @@ fn bash_completes_after_a_subcommand() {
         ("tra\t", &["forge-hooks trace "][..]),
         ("trace --c\t\t", &["--chrome", "--color"]),
         ("trace --chr\t", &["trace --chrome "]),
-        ("fire --dry\t", &["fire --dry-run "]),
+        ("trust --rev\t", &["trust --revoke "]),
         ("list --color al\t", &["--color always "]),
         ("completions zs\t", &["completions zsh "]),
         ("help tra\t", &["help trace "]),

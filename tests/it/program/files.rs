@@ -12,6 +12,12 @@ fn init_writes_what_its_schema_describes() {
     ] {
         let user = User::new();
         assert_eq!(user.run(args).status, 0);
+        if !args.contains(&"--global") {
+            let checked = user.run(&["check"]);
+            let is_said = checked.out.contains("`forge-hooks trust`");
+            assert!(checked.status == 1 && is_said, "{checked:?}");
+            assert_eq!(user.run(&["trust", "--yes"]).status, 0);
+        }
         assert_eq!(user.run(&["check", "--strict"]).status, 0);
         let content: Value = serde_json::from_str(&user.read(path)).unwrap();
         assert_eq!(content["$schema"], "./hooks.schema.json");
@@ -24,18 +30,57 @@ fn init_writes_what_its_schema_describes() {
 }
 
 #[test]
-fn the_old_name_of_check_says_so() {
+fn an_old_name_says_the_new_one() {
     let user = User::new();
-    assert_eq!(user.run(&["init"]).status, 0);
-    let check = user.run(&["check", "--json"]);
-    let old = user.run(&["validate", "--json"]);
-    assert_eq!((old.status, old.out), (check.status, check.out));
-    assert!(
-        old.err
-            .contains("`validate` is called `check` now: `forge-hooks check`"),
-        "{}",
-        old.err
-    );
+    for (args, name, fix) in [
+        (&["validate"][..], "validate", "use `forge-hooks check`"),
+        (
+            &["validate", "--json"],
+            "validate",
+            "use `forge-hooks check`",
+        ),
+        (
+            &["--project", ".", "doctor", "claude"],
+            "doctor",
+            "use `forge-hooks check`",
+        ),
+        (&["status"], "status", "use `forge-hooks list`"),
+        (
+            &["untrust", "--yes"],
+            "untrust",
+            "use `forge-hooks trust --revoke`",
+        ),
+        (
+            &["schema"],
+            "schema",
+            "is written beside the hooks file by `init` and `add`",
+        ),
+        (
+            &["fire", "--as", "claude"],
+            "--as",
+            "use `forge-hooks fire --agent AGENT --other-agents AGENT`",
+        ),
+        (
+            &["fire", "--as=claude"],
+            "--as",
+            "`forge-hooks fire --agent",
+        ),
+        (
+            &["fire", "a:b", "--dry-run"],
+            "--dry-run",
+            "use `forge-hooks list EVENT`",
+        ),
+        (
+            &["list", "--event", "a:b"],
+            "--event",
+            "use `forge-hooks list EVENT`",
+        ),
+    ] {
+        let printed = user.run(args);
+        let is_said = printed.err.contains(&format!("error: `{name}` is gone"));
+        assert!(is_said && printed.err.contains(fix), "{printed:?}");
+        assert_eq!(printed.status, 2, "{printed:?}");
+    }
 }
 
 #[test]
@@ -98,7 +143,7 @@ fn init_says_who_reads_its_file() {
     ] {
         let printed = user.run(args).out;
         let expected = format!(
-            "agents read it after `{install} claude`; others are codex, gemini, copilot, qwen\n"
+            "to guard an agent with it: `{install} claude`; others are codex, gemini, copilot, qwen\n"
         );
         assert!(printed.contains(&expected), "{printed}");
     }
@@ -110,8 +155,7 @@ fn hooks_files_are_read_where_they_are_needed() {
     let user = User::with_project_file("{");
     user.write("trace.jsonl", "");
     for (args, times) in [
-        (&["schema"][..], 0),
-        (&["completions", "bash"], 0),
+        (&["completions", "bash"][..], 0),
         (&["events"], 0),
         (&["trace", "trace.jsonl"], 0),
         (&["check"], 1),
@@ -224,11 +268,10 @@ fn a_project_that_is_not_unicode_must_be_renamed() {
     let hooks = r#"{"hooks": [{"event": "*", "command": "true"}]}"#;
     std::fs::write(project.join(".forge-hooks/hooks.json"), hooks).unwrap();
     std::fs::create_dir_all(user.path("home/.claude")).unwrap();
-    for command in ["list", "check", "doctor", "trust"] {
+    for command in ["list", "check", "trust"] {
         let printed = said_in_project(&[command]);
         let text = printed.out + &printed.err;
-        let is_checked = command == "check";
-        assert!(is_checked || text.contains(rename), "{command}: {text}");
+        assert!(text.contains(rename), "{command}: {text}");
         assert!(!text.contains("forge-hooks trust"), "{command}: {text}");
     }
 }

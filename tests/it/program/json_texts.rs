@@ -47,7 +47,18 @@ fn an_event_of_another_agent_is_read() {
     let event = "\u{FEFF}{\"hook_event_name\": \"PreToolUse\", \"tool_name\": \"Bash\", \"tool_input\": {\"command\": \"a \\ud83d\"}}";
     let settings = r#"{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "grep -q 'a \ufffd' && exit 2"}]}]}}"#;
     user.write("home/.claude/settings.json", settings);
-    let printed = user.run_with_input(&["fire", "--as", "claude", "--event-json", "-"], event);
+    let printed = user.run_with_input(
+        &[
+            "fire",
+            "--other-agents",
+            "claude",
+            "--agent",
+            "claude",
+            "--event-json",
+            "-",
+        ],
+        event,
+    );
     assert_eq!(printed.status, 1, "{printed:?}");
 }
 

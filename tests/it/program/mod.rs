@@ -100,7 +100,7 @@ impl User {
     /// The program, in the project, in an environment that says nothing.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         // The program of the tests is in a project, where none is registered.
-        let of_agents = ["install", "uninstall", "doctor"];
+        let of_agents = ["install", "uninstall", "check"];
         let is_registered = args.first().is_some_and(|first| of_agents.contains(first));
         let mut command = if is_registered {
             Command::new(self.own_program())

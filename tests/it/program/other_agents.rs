@@ -39,7 +39,16 @@ fn payload(user: &User, event: &str) -> Value {
 
 impl User {
     fn fire_as(&self, tool: &str, payload: &Value, args: &[&str]) -> Printed {
-        let all = ["fire", "--as", tool, "--event-json", "-", "--json"];
+        let all = [
+            "fire",
+            "--other-agents",
+            tool,
+            "--agent",
+            tool,
+            "--event-json",
+            "-",
+            "--json",
+        ];
         self.run_with_input(&with(&all, args), &payload.to_string())
     }
 
@@ -224,7 +233,16 @@ fn what_hooks_set_is_appended_to_the_sessions_file() {
     let groups = json!({"hooks": {"SessionStart": [{"hooks": hooks}]}});
     let file = user.write("settings.json", &groups.to_string());
     let kept = user.write("session.env", "export X=1\n");
-    let args = ["fire", "--as", "claude", "--event-json", "-", "--settings"];
+    let args = [
+        "fire",
+        "--other-agents",
+        "claude",
+        "--agent",
+        "claude",
+        "--event-json",
+        "-",
+        "--settings",
+    ];
     let mut fire = user.command(&with(&args, &[file.to_str().unwrap()]));
     fire.env("CLAUDE_ENV_FILE", &kept);
     let printed = user.feed(fire, &payload(&user, "SessionStart").to_string());
@@ -244,7 +262,16 @@ fn the_sessions_file_is_not_what_a_clone_makes_of_it() {
     let mine = user.write("bashrc", "mine");
     let link = user.write("project/x", "").with_file_name("session.env");
     std::os::unix::fs::symlink(&mine, &link).unwrap();
-    let args = ["fire", "--as", "claude", "--event-json", "-", "--settings"];
+    let args = [
+        "fire",
+        "--other-agents",
+        "claude",
+        "--agent",
+        "claude",
+        "--event-json",
+        "-",
+        "--settings",
+    ];
     for (path, expected) in [
         (
             "session.env",
@@ -270,7 +297,15 @@ fn without_a_store_a_guard_blocks() {
     let trust = user.run(&["--other-agents", "claude", "trust", "--yes"]);
     assert_eq!(trust.status, 0, "{trust:?}");
     let event = payload(&user, PRE).to_string();
-    let fire = ["fire", "--as", "claude", "--event-json", "-"];
+    let fire = [
+        "fire",
+        "--other-agents",
+        "claude",
+        "--agent",
+        "claude",
+        "--event-json",
+        "-",
+    ];
     assert_eq!(user.run_with_input(&fire, &event).status, 0);
     user.write("config/src/forge/trust.json", "{");
     let printed = user.run_with_input(&fire, &event);

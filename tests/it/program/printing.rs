@@ -75,8 +75,6 @@ fn nothing_that_is_shown_is_hidden() {
         "list --json",
         "check",
         "check --json",
-        "status",
-        "status --json",
         "trust --yes",
         "fire HIDDEN",
         "fire --event-json HIDDEN",
@@ -84,7 +82,11 @@ fn nothing_that_is_shown_is_hidden() {
     ];
     let word = |text| if text == "HIDDEN" { HIDDEN } else { text };
     let commands = commands.map(|command| command.split(' ').map(word).collect());
-    let fires = [&[][..], &["--json"], &["--dry-run"]].map(|options| with(&fire, options));
+    let fires = [
+        fire.clone(),
+        with(&fire, &["--json"]),
+        with(&["list"], &fire[1..]),
+    ];
     for args in fires.into_iter().chain(commands) {
         let printed = user.run(&args);
         hides_nothing(&format!("{args:?}"), &(printed.out.clone() + &printed.err));
@@ -98,7 +100,7 @@ fn nothing_that_is_shown_is_hidden() {
     let good = json!({"event": "*", "command": format!("true {HIDDEN}"), "name": name});
     let file = json!({"hooks": [good]}).to_string();
     user.write("project/.src/forge/hooks.json", &file);
-    for args in [["trust", "--yes"], ["status", "--no-global"]] {
+    for args in [["trust", "--yes"], ["list", "--no-global"]] {
         let printed = user.run(&args);
         assert_eq!(printed.status, 0, "{printed:?}");
         hides_nothing(&format!("{args:?}"), &printed.out);

@@ -25,7 +25,7 @@ fn each_command_shows_what_a_hook_may_reach() {
         list.contains(&format!("  state    fails: {missing}")),
         "{list}"
     );
-    let dry = with(&["fire", "session:start", "--dry-run"]);
+    let dry = with(&["list", "session:start"]);
     assert!(
         dry.contains(&format!("runs, in a sandbox ({reach})")),
         "{dry}"

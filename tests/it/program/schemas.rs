@@ -154,9 +154,3 @@ fn an_approval_matches_its_schema() {
         2
     );
 }
-
-#[test]
-fn the_printed_schema_is_the_librarys() {
-    let printed = User::new().run(&["schema"]).json();
-    assert_eq!(printed, forge_hooks::HookConfig::json_schema());
-}

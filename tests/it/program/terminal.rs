@@ -238,8 +238,8 @@ fn an_approval_is_asked_for_on_a_terminal() {
         let ended = program.end(message);
         assert_eq!(ended, status, "{answer:?}: {:?}", program.seen());
     }
-    assert_eq!(user.run(&["status"]).status, 0);
-    let mut program = OnTerminal::start(&user, &["untrust"], &[]);
+    assert_eq!(user.run(&["list"]).status, 0);
+    let mut program = OnTerminal::start(&user, &["trust", "--revoke"], &[]);
     program.shows("[y/N]");
     program.press("y\n");
     assert_eq!(program.end("the approval was withdrawn"), 0);

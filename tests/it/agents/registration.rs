@@ -1,4 +1,4 @@
-//! `doctor`: what it finds, each with its fix.
+//! `check`: what it finds of the registration, each with its fix.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -19,11 +19,11 @@ fn registered() -> User {
 }
 
 impl User {
-    /// Returns the report of `doctor` on an agent after a change of its settings.
+    /// Returns the report of `check` on an agent after a change of its settings.
     fn after(&self, agent: &str, file: &str, change: impl Fn(&str) -> String) -> Printed {
         let before = self.read(file);
         self.write(file, &change(&before));
-        let printed = self.run(&["doctor", agent]);
+        let printed = self.run(&["check", "--agent", agent]);
         self.write(file, &before);
         printed
     }
@@ -32,7 +32,7 @@ impl User {
 #[test]
 fn a_registration_is_fine() {
     let user = registered();
-    let all = user.run(&["doctor"]);
+    let all = user.run(&["check"]);
     assert_eq!(all.status, 0, "{all:?}");
     let blocked = all.out.matches("a probe is blocked").count();
     assert_eq!(blocked, super::AGENTS.len(), "{all:?}");
@@ -41,53 +41,50 @@ fn a_registration_is_fine() {
 #[test]
 fn hooks_that_cannot_run_are_found() {
     let user = registered();
-    let fine = user.run(&["doctor", "claude"]);
-    assert!(
-        fine.out.ends_with("your hooks: 1 hook in 1 file\n"),
-        "{fine:?}"
-    );
-    let check = |hooks: &str, problem: &str, fix: &str| {
-        user.write("config/forge-hooks/hooks.json", hooks);
-        let printed = user.run(&["doctor"]);
-        let expected = format!("your hooks\n  {problem}\n    fix: {fix}");
-        assert!(
-            printed.out.contains(&expected) && printed.status == 1,
-            "{printed:?}"
-        );
-        // The guard is registered all the same.
-        assert_eq!(
-            printed.out.matches("a probe is blocked").count(),
-            AGENTS.len(),
-            "{printed:?}"
-        );
-    };
-    check(
-        "{\"hoks\": []}",
-        "1 problem",
-        "`forge-hooks check` shows them",
-    );
-    check("{", "1 problem", "`forge-hooks check` shows them");
-    let typo = json!({"hooks": [{"event": "tool:pre_exec", "command": "true"}]});
-    check(
-        &typo.to_string(),
-        "1 problem",
-        "`forge-hooks check` shows them",
-    );
-    check(
-        "{\"hooks\": []}",
-        "there are none",
-        "write some, for example with `forge-hooks init --global`",
-    );
-    let hooks = json!({"hooks": [{"event": "*", "command": "true"}]}).to_string();
-    user.write("config/forge-hooks/hooks.json", &hooks);
-    user.write("project/.forge-hooks/hooks.json", &hooks);
-    let printed = user.run(&["doctor", "claude"]);
-    assert!(
-        printed.out.contains(
-            "1 hook not approved, which do not run\n    fix: read them, and run `forge-hooks trust`"
+    let fine = user.run(&["check", "--agent", "claude"]);
+    assert_eq!(fine.status, 0, "{fine:?}");
+    let hook = json!({"event": "tool:pre_execute", "command": "true"});
+    let off = json!({"event": "*", "command": "true", "enabled": false});
+    let hooks = |hooks: &[&Value]| json!({"hooks": hooks}).to_string();
+    for (text, problem, fix) in [
+        ("{\"hoks\": []}", "`hoks`", ""),
+        ("{", "hooks.json", ""),
+        (
+            &hooks(&[]),
+            "there are no hooks, so nothing is guarded",
+            "`forge-hooks add`",
         ),
-        "{printed:?}"
-    );
+        (
+            &hooks(&[&off]),
+            "all hooks are switched off",
+            "`forge-hooks add`",
+        ),
+    ] {
+        user.write("config/forge-hooks/hooks.json", text);
+        let printed = user.run(&["check"]);
+        let is_found = printed.out.contains(problem) && printed.out.contains(fix);
+        assert!(is_found && printed.status == 1, "{printed:?}");
+        // The guard is registered all the same.
+        let probes = printed.out.matches("a probe is blocked").count();
+        assert_eq!(probes, AGENTS.len(), "{printed:?}");
+    }
+    let project = "project/.forge-hooks/hooks.json";
+    user.write("config/forge-hooks/hooks.json", &hooks(&[&hook, &off]));
+    user.write(project, &hooks(&[&hook]));
+    let check = |problem: &str, status: i32| {
+        let printed = user.run(&["check", "--agent", "claude"]);
+        let is_found = printed.out.contains(problem);
+        assert!(is_found && printed.status == status, "{printed:?}");
+    };
+    check("1 hook is not approved", 1);
+    check("`forge-hooks trust`", 1);
+    assert_eq!(user.run(&["trust", "--yes"]).status, 0);
+    check("3 hooks usable, 2 in use", 0);
+    // A lost approval leads to the command that gives it.
+    user.write(project, &hooks(&[&off]));
+    check("`forge-hooks trust`", 1);
+    assert_eq!(user.run(&["trust", "--yes"]).status, 0);
+    check("1 in use", 0);
 }
 
 /// Each problem, its fix, and a change of the settings that has it.
@@ -109,7 +106,7 @@ fn a_registration_that_does_not_work_has_a_fix() {
     let with = |text: &str, program: &str| text.replace(own.to_str().unwrap(), program);
     let install = "run `forge-hooks install ";
     let table: [Broken<'_>; 8] = [
-        ("is not registered", install, &|_| "{}".to_owned()),
+        ("does not start this program", install, &|_| "{}".to_owned()),
         ("the file cannot be read", "correct the file", &|_| {
             "{".to_owned()
         }),
@@ -149,7 +146,7 @@ fn a_registration_that_does_not_work_has_a_fix() {
         let (agent, file) = (agent.name, format!("home/{}", agent.file));
         let printed = user.after(agent, &file, change);
         let has_both =
-            printed.out.contains(problem) && printed.out.contains(&format!("fix: {fix}"));
+            printed.out.contains(problem) && printed.out.contains(&format!("help: {fix}"));
         assert!(
             has_both && printed.status == 1,
             "{agent} {problem}: {printed:?}"
@@ -168,9 +165,9 @@ fn what_codex_does_not_run_is_found() {
     let user = registered();
     let check = |mode: &str, problem: &str, fix: &str| {
         user.codex_is(mode);
-        let printed = user.run(&["doctor", "codex"]);
+        let printed = user.run(&["check", "--agent", "codex"]);
         let has_both =
-            printed.out.contains(problem) && printed.out.contains(&format!("fix: {fix}"));
+            printed.out.contains(problem) && printed.out.contains(&format!("help: {fix}"));
         assert!(has_both && printed.status == 1, "{mode}: {printed:?}");
     };
     check("off", "Codex does not list them", "remove `hooks = false`");
@@ -205,12 +202,12 @@ fn settings_that_a_variable_moves_are_found() {
     let user = registered();
     for agent in AGENTS {
         let (variable, _) = agent.moved_by;
-        let mut moved = user.command(&["doctor", agent.name]);
+        let mut moved = user.command(&["check", "--agent", agent.name]);
         let moved = moved.env(variable, user.path("moved")).output().unwrap();
         let moved = user.printed(moved);
         assert_eq!(moved.status, 1);
         assert!(
-            moved.out.contains(variable) && moved.out.contains("fix: unset"),
+            moved.out.contains(variable) && moved.out.contains("help: unset"),
             "{moved:?}"
         );
     }
@@ -270,11 +267,32 @@ fn a_switch_that_turns_hooks_off_is_found() {
             json!({"A": "1", "BASH_ENV": "/tmp/x"}),
             "sets `BASH_ENV` for hooks",
         ),
+        (
+            "claude",
+            "home/.claude/settings.json",
+            "env",
+            json!({"CLAUDE_CODE_SHELL_PREFIX": "/bin/true"}),
+            "sets `CLAUDE_CODE_SHELL_PREFIX` for hooks",
+        ),
+        (
+            "claude",
+            "home/.claude/settings.json",
+            "env",
+            json!({"CLAUDE_CODE_SAFE_MODE": "1"}),
+            "sets `CLAUDE_CODE_SAFE_MODE` for hooks",
+        ),
+        (
+            "claude",
+            "home/.claude/settings.json",
+            "env",
+            json!({"BASH_FUNC_printf%%": "() { exit 0; }"}),
+            "sets `BASH_FUNC_printf%%` for hooks",
+        ),
     ] {
         let printed = user.after(agent, file, with(key, value));
         assert_eq!(printed.status, 1);
         assert!(
-            printed.out.contains(display) && printed.out.contains("fix: remove it"),
+            printed.out.contains(display) && printed.out.contains("help: remove it"),
             "{printed:?}"
         );
     }
@@ -296,8 +314,8 @@ fn a_projects_settings_that_turn_hooks_off_are_found() {
         ("copilot", "sub/deep", 1),
         ("codex", "", 0),
     ] {
-        let mut doctor = user.command(&["doctor", agent]);
-        let printed = doctor
+        let mut check = user.command(&["check", "--agent", agent]);
+        let printed = check
             .current_dir(user.project().join(directory))
             .output()
             .unwrap();
@@ -309,14 +327,31 @@ fn a_projects_settings_that_turn_hooks_off_are_found() {
 }
 
 #[test]
-fn without_an_agent_there_is_nothing_to_check() {
+fn an_agent_without_this_program_is_no_problem_before_install() {
     let user = User::new();
-    fs::create_dir_all(user.path("home")).unwrap();
-    user.has_hooks(&json!([]));
-    let printed = user.run(&["doctor"]);
-    assert_eq!(
-        (printed.status, &*printed.out),
-        (1, "found no settings of an agent\n"),
+    fs::create_dir_all(user.path("home/.claude")).unwrap();
+    user.has_hooks(&json!([{"event": "*", "command": "true"}]));
+    let printed = user.run(&["check"]);
+    let says = "Claude Code: not guarded; `forge-hooks install claude` changes that\n";
+    assert!(
+        printed.status == 0 && printed.out.contains(says),
         "{printed:?}"
     );
+    assert_eq!(user.run(&["install", "claude", "--yes"]).status, 0);
+    user.write("home/.claude/settings.json", "{}");
+    let printed = user.run(&["check"]);
+    let says = "Claude Code does not start this program";
+    assert!(
+        printed.status == 1 && printed.out.contains(says),
+        "{printed:?}"
+    );
+}
+
+#[test]
+fn another_path_of_the_shell_is_no_problem() {
+    let user = registered();
+    let mut check = user.command(&["check", "--agent", "claude"]);
+    let path = format!("/opt/nowhere:{}", std::env::var("PATH").unwrap());
+    let printed = user.printed(check.env("PATH", path).output().unwrap());
+    assert_eq!(printed.status, 0, "{printed:?}");
 }

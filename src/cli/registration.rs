@@ -1,4 +1,4 @@
-//! `doctor`: whether this program is registered in the settings of agents as it is now, and whether it blocks a probe.
+//! Whether this program is registered in the settings of agents as it is now, and whether it blocks a probe. A part of `check`.
 
 use std::collections::{BTreeSet, HashSet};
 use std::env;
@@ -12,24 +12,23 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::bridge::{self, Approvals, BoundedChild, Registration, Runs, User};
-use crate::cli::args::{Doctor, Recording};
-use crate::cli::error::with_causes;
+use crate::cli::args::Recording;
 use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
-use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
+use crate::cli::{CommandError, Context, counted};
 use crate::compat::{Agent, BRIDGED, OwnCommand};
-use crate::config::{TrustPolicy, read_for_saving};
+use crate::config::{Problem, Severity, read_for_saving};
 use crate::json;
 
 /// The beginning of the program's message if a hooks file is broken, so that it cannot know what its hooks would decide.
 const BROKEN: &str = "blocked by hook `invalid ";
 
-const NOT_REGISTERED: &str = "this program is not registered";
-
-/// Variables that name code for shells and programs to run first.
-const LOADING: [&str; 8] = [
+/// Variables that name code for shells and programs to run first, or that keep Claude Code from running hooks as they are.
+const LOADING: [&str; 10] = [
     "BASHOPTS",
     "BASH_ENV",
+    "CLAUDE_CODE_SAFE_MODE",
+    "CLAUDE_CODE_SHELL_PREFIX",
     "DYLD_INSERT_LIBRARIES",
     "ENV",
     "LD_AUDIT",
@@ -44,103 +43,53 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// The most bytes of a probe's output that are read.
 const MOST_OUTPUT: u64 = 4096;
 
-/// A mistake, and its fix.
-struct Finding {
-    problem: String,
-    fix: String,
-}
-
 /// The state of this program's registration in one agent.
-struct Checkup {
+pub(crate) struct Checkup {
     agent: &'static Agent,
     path: PathBuf,
     /// The handlers of this program in the file: each event with its value.
     own: Vec<(String, Value)>,
     /// The file in which events are recorded.
     trace_events: Option<PathBuf>,
-    findings: Vec<Finding>,
+    pub(crate) problems: Vec<Problem>,
 }
 
-pub(crate) fn run(args: &Doctor, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    only_itself(context)?;
+/// Checks the registration in these agents, or in those that are on this machine.
+pub(crate) fn checkups(
+    named: &[&'static Agent],
+    context: &Context<'_>,
+) -> Result<Vec<Checkup>, CommandError> {
+    if !named.is_empty() {
+        only_itself(context)?;
+    } else if !context.is_standalone() || context.common.selects_files() {
+        return Ok(Vec::new());
+    }
     let home = users_home()?;
+    let is_there = |agent: &&Agent| {
+        let file = users_file(agent, Path::new(""));
+        let directory = file.components().next().map(|first| home.join(first));
+        directory.is_some_and(|directory| directory.is_dir())
+            || read_elsewhere(agent, &home).is_some()
+    };
+    let agents = match named {
+        [] => BRIDGED.into_iter().filter(is_there).collect(),
+        named => named.to_vec(),
+    };
+    if agents.is_empty() {
+        return Ok(Vec::new());
+    }
     let registration =
         Registration::of_environment(context.own_profile()).map_err(CommandError::new)?;
-    let mut agents = args.agents.clone();
-    if agents.is_empty() {
-        let is_there = |agent: &&Agent| {
-            let file = users_file(agent, Path::new(""));
-            let directory = file.components().next().map(|first| home.join(first));
-            directory.is_some_and(|directory| directory.is_dir())
-                || read_elsewhere(agent, &home).is_some()
-        };
-        agents = BRIDGED.into_iter().filter(is_there).collect();
-    }
-    if agents.is_empty() {
-        return terminal.end(Exit::PROBLEMS, "found no settings of an agent");
-    }
-    let mut is_fine = true;
-    for agent in agents {
+    let checkup = |agent: &'static Agent| {
         let mut checkup = Checkup::new(agent, users_file(agent, &home));
+        let is_expected = named.contains(&agent) || registration.was_made(agent);
         checkup.check(&registration, context);
-        is_fine &= checkup.findings.is_empty();
-        checkup.show(terminal)?;
-    }
-    is_fine &= check_hooks(context, terminal)?;
-    Ok(Exit::fine_if(is_fine))
-}
-
-/// Shows whether there are hooks to run, and whether all can. Returns whether there is nothing wrong.
-fn check_hooks(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<bool, CommandError> {
-    let hooks = context.load_under(TrustPolicy::Approved(context.trust_store()?))?;
-    let report = hooks.report();
-    let mut findings = Vec::new();
-    let mut find = |problem: String, fix: String| findings.push(Finding { problem, fix });
-    if !report.problems.is_empty() {
-        let check = context.command("check");
-        let problems = counted(report.problems.len(), "problem");
-        find(problems, format!("`{check}` shows them"));
-    }
-    if !report.unapproved.is_empty() {
-        let unapproved = counted(report.unapproved.len(), "hook");
-        let problem = format!("{unapproved} not approved, which do not run");
-        let trust = context.command("trust");
-        let fix = match context.trust_store()?.approved(context.needed_root()?) {
-            Ok(_) => format!("read them, and run `{trust}`"),
-            Err(error) => with_causes(&error),
-        };
-        find(problem, fix);
-    }
-    if report.loaded == 0 && report.problems.is_empty() && report.unapproved.is_empty() {
-        let init = context.command("init --global");
-        let fix = format!("write some, for example with `{init}`");
-        find("there are none".to_owned(), fix);
-    }
-    let state = format!(
-        "{} in {}",
-        counted(report.loaded, "hook"),
-        counted(report.files.len(), "file")
-    );
-    show_findings("your hooks", &state, &findings, terminal)?;
-    Ok(findings.is_empty())
-}
-
-/// Shows the findings, or the state if there are none.
-fn show_findings(
-    what: &str,
-    state: &str,
-    findings: &[Finding],
-    terminal: &mut Terminal<'_>,
-) -> Result<(), CommandError> {
-    if findings.is_empty() {
-        return Ok(writeln!(terminal, "{what}: {}", Style::GOOD.of(state))?);
-    }
-    writeln!(terminal, "{what}")?;
-    for Finding { problem, fix } in findings {
-        writeln!(terminal, "  {}", Style::BAD.of(problem))?;
-        writeln!(terminal, "    fix: {fix}")?;
-    }
-    Ok(())
+        if checkup.own.is_empty() && !is_expected {
+            checkup.problems.clear();
+        }
+        checkup
+    };
+    Ok(agents.into_iter().map(checkup).collect())
 }
 
 impl Checkup {
@@ -150,15 +99,38 @@ impl Checkup {
             path,
             own: Vec::new(),
             trace_events: None,
-            findings: Vec::new(),
+            problems: Vec::new(),
         }
     }
 
     fn find(&mut self, problem: impl Into<String>, fix: impl Into<String>) {
-        self.findings.push(Finding {
-            problem: problem.into(),
-            fix: fix.into(),
-        });
+        let problem = Problem::of_file(Severity::Error, &self.path, problem).with_help(fix);
+        self.problems.push(problem.made_printable());
+    }
+
+    /// Returns whether the agent starts this program.
+    pub(crate) fn is_registered(&self) -> bool {
+        !self.own.is_empty()
+    }
+
+    /// Returns the state in one line, if there is no problem.
+    pub(crate) fn state(&self, context: &Context<'_>) -> Option<String> {
+        let title = self.agent.title();
+        if !self.problems.is_empty() {
+            return None;
+        }
+        if self.own.is_empty() {
+            let install = context.command(&format!("install {}", self.agent));
+            return Some(format!("{title}: not guarded; `{install}` changes that"));
+        }
+        let events = counted(self.own.len(), "event");
+        let recording = self.trace_events.as_ref();
+        let recording =
+            recording.map(|file| format!(", events are recorded in {}", file.display()));
+        let recording = recording.unwrap_or_default();
+        Some(format!(
+            "{title}: registered at {events}, a probe is blocked{recording}"
+        ))
     }
 
     fn check(&mut self, registration: &Registration, context: &Context<'_>) {
@@ -171,7 +143,7 @@ impl Checkup {
         }
         let text = match read_for_saving(&self.path) {
             Ok(Some(text)) => text,
-            Ok(None) => return self.find(NOT_REGISTERED, install),
+            Ok(None) => return self.find(self.not_registered(), install),
             Err(error) => {
                 return self.find(
                     format!("the file cannot be read: {error}"),
@@ -187,22 +159,39 @@ impl Checkup {
             }
         }
         if self.own.is_empty() {
-            return self.find(NOT_REGISTERED, install);
+            return self.find(self.not_registered(), install);
         }
         if let Err(mistake) = bridge::usable(self.agent, &text) {
             self.find(mistake.message, "correct the file");
         }
         self.check_switches();
         // These options are chosen when the program is registered.
-        let registration = &registration.keeping(self.agent, &text);
+        let users_path = registration.path.clone();
+        let mut kept = registration.keeping(self.agent, &text);
+        // The shells of a person differ in `PATH`, and `install` has asked for the one that hooks get.
+        kept.path = self.registered_path().unwrap_or(kept.path);
+        let registration = &kept;
         self.trace_events.clone_from(&registration.trace_events);
         self.check_recording(context, &install);
         self.compare(registration, &install);
-        self.check_approvals(registration, &install);
+        self.check_approvals(&users_path, registration, &install);
         if let Err(why) = self.probe(registration) {
             let problem = format!("a call that must be blocked was answered with {why}");
             self.find(problem, format!("correct this, or {install}"));
         }
+    }
+
+    fn not_registered(&self) -> String {
+        format!("{} does not start this program", self.agent.title())
+    }
+
+    /// Returns the `PATH` in the registered commands.
+    fn registered_path(&self) -> Option<String> {
+        let mut commands = self.own.iter();
+        commands.find_map(|(_, handler)| {
+            let own = OwnCommand::read(self.agent, handler["command"].as_str()?)?;
+            own.option("--path").map(str::to_owned)
+        })
     }
 
     /// Tries to open the file in which events are recorded.
@@ -237,7 +226,7 @@ impl Checkup {
             }
             if let Some(variable) = loading_variable(self.agent, &settings) {
                 let problem = format!(
-                    "{file} sets `{variable}` for hooks, which runs something else before the guard"
+                    "{file} sets `{variable}` for hooks, which runs something else before or in place of the guard"
                 );
                 self.find(problem, "remove it from the file");
             }
@@ -282,7 +271,7 @@ impl Checkup {
     }
 
     /// Asks the agent whether it runs the handlers, if it can answer.
-    fn check_approvals(&mut self, registration: &Registration, install: &str) {
+    fn check_approvals(&mut self, path: &str, registration: &Registration, install: &str) {
         let Some(approval) = &self.agent.approval else {
             return;
         };
@@ -291,7 +280,7 @@ impl Checkup {
         let user = User {
             program: approval.program,
             home: &registration.home,
-            path: &registration.path,
+            path,
             here: &here,
         };
         let approvals = match Approvals::read(&user, &self.path) {
@@ -351,17 +340,6 @@ impl Checkup {
         }
         Err(format!("{status}: {}", output.trim()))
     }
-
-    fn show(&self, terminal: &mut Terminal<'_>) -> Result<(), CommandError> {
-        let what = format!("{}: {}", self.agent.title(), named(&self.path));
-        let events = counted(self.own.len(), "event");
-        let recording = self.trace_events.as_ref();
-        let recording =
-            recording.map(|file| format!(", events are recorded in {}", file.display()));
-        let recording = recording.unwrap_or_default();
-        let state = format!("registered at {events}, a probe is blocked{recording}");
-        show_findings(&what, &state, &self.findings, terminal)
-    }
 }
 
 /// Returns the value of settings, which may have comments.
@@ -381,10 +359,12 @@ fn directories_of_project() -> Vec<PathBuf> {
     above.into_iter().take(root.unwrap_or(0) + 1).collect()
 }
 
-/// Returns a variable in an agent's settings that names code for shells and programs to run first.
-fn loading_variable(agent: &Agent, settings: &Value) -> Option<&'static str> {
-    let set = settings.get(agent.environment?)?;
-    LOADING.into_iter().find(|name| set.get(name).is_some())
+/// Returns a variable in an agent's settings that keeps hooks from running as they are registered.
+fn loading_variable<'a>(agent: &Agent, settings: &'a Value) -> Option<&'a str> {
+    let set = settings.get(agent.environment?)?.as_object()?;
+    // A shell makes a function of it, with the name of a command.
+    let is_loading = |name: &&str| LOADING.contains(name) || name.starts_with("BASH_FUNC_");
+    set.keys().map(String::as_str).find(is_loading)
 }
 
 /// Returns the switch of an agent's settings that keeps this program from running.

@@ -1,9 +1,11 @@
-//! `fire --dry-run`: shows the hooks that would run, in order, and the reason why each other hook would not; and why no hook ran.
+//! `list EVENT`: shows the hooks that would run, in order, and the reason why each other hook would not; and why no hook ran.
 
 use std::fmt;
 
 use serde::Serialize;
 
+use super::event;
+use crate::cli::args::List;
 use crate::cli::entries::{Entry, FAILS, headline, inherited, left_out_of, title};
 use crate::cli::files::display_path;
 use crate::cli::{Context, Done, Exit, Style, Terminal, counted};
@@ -11,9 +13,9 @@ use crate::config::Severity;
 use crate::executor::{Explanation, Omission};
 use crate::{FireOptions, Hook, HookEvent, Hooks, Redactor, printable};
 
-/// The output of `forge-hooks fire --dry-run`.
+/// The output of `forge-hooks list EVENT`.
 #[derive(Serialize)]
-pub(crate) struct DryRunOutput<'a> {
+struct WouldRun<'a> {
     event: &'a HookEvent,
     /// The variable that disables all hooks, if it is set.
     disabled_by: Option<&'a str>,
@@ -24,26 +26,24 @@ pub(crate) struct DryRunOutput<'a> {
     nothing_found: Vec<String>,
 }
 
-pub(super) fn run(
-    is_json: bool,
-    options: FireOptions,
-    event: &HookEvent,
-    context: &Context<'_>,
-    hooks: &Hooks,
-    terminal: &mut Terminal<'_>,
-) -> Done {
+/// Shows what `fire` would run on the event of the options.
+pub(crate) fn list(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+    let event = &event::from_args(&args.given, context, terminal)?;
+    let hooks = &context.load()?;
+    let options = FireOptions::default().stop_on_failure(!args.keep_going);
+    let options = options.applies_updates();
     let explained = hooks.executor().explain(event, &options).into_iter();
     let all = explained.chain(left_out_of(hooks, event));
-    let report = DryRunOutput {
+    let report = WouldRun {
         event,
         disabled_by: context.disabled_by(),
         hooks: all.map(Entry::explained).collect(),
         nothing_found: context.nothing_found(hooks),
     };
-    if !is_json {
+    if !args.json {
         terminal.problems(&hooks.full_report())?;
     }
-    terminal.show(is_json, &report)?;
+    terminal.show(args.json, &report)?;
     let fails = |entry: &Entry| {
         entry
             .prediction
@@ -53,7 +53,7 @@ pub(super) fn run(
     Ok(Exit::fine_if(!report.hooks.iter().any(fails)))
 }
 
-impl fmt::Display for DryRunOutput<'_> {
+impl fmt::Display for WouldRun<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for entry in &self.hooks {
             let order = entry
@@ -142,7 +142,8 @@ pub(super) fn why_none(
     lines.extend(reasons(event, &left_out));
     if lines.len() > MOST_NAMED {
         lines.truncate(MOST_NAMED);
-        lines.push("`--dry-run` shows all".to_owned());
+        let list = context.command(&format!("list {}", event.event_type));
+        lines.push(format!("`{list}` shows all"));
     }
     lines.extend(context.nothing_found(hooks));
     lines
