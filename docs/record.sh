@@ -25,7 +25,7 @@ say() {
     say "forge-hooks check examples/sudo.json"
     say "forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"ls\"}' --config examples/sudo.json"
     say "forge-hooks fire tool:pre_execute --tool bash --args '{\"command\":\"sudo ls\"}' --config examples/sudo.json"
-    say "forge-hooks fire tool:pre_execute --tool write --args '{}' --config examples/sudo.json --dry-run"
+    say "forge-hooks list tool:pre_execute --tool write --args '{}' --config examples/sudo.json"
     say "forge-hooks fire tool:pre_exec --config examples/sudo.json"
     say "forge-hooks list --config examples/sudo.json"
     say "forge-hooks list --config examples/sudo.json | head -1"

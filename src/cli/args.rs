@@ -22,9 +22,21 @@ const NAME: &str = "forge-hooks";
 
 /// Returns the command line of a program with this name.
 pub(crate) fn command(program: &str, version: &str) -> clap::Command {
-    let command = called(Cli::command(), program);
+    let mut command = called(Cli::command(), program);
+    let of_files = |arg: &&clap::Arg| OF_FILES.contains(&arg.get_id().as_str());
+    let hidden = command.get_arguments().filter(of_files).cloned();
+    let hidden: Vec<_> = hidden.map(|arg| arg.global(false).hide(true)).collect();
+    for name in WITHOUT_FILES {
+        command = command.mut_subcommand(name, |subcommand| subcommand.args(&hidden));
+    }
     command.name(program.to_owned()).version(version.to_owned())
 }
+
+/// The options that select hooks files.
+const OF_FILES: [&str; 3] = ["config", "project", "no_global"];
+
+/// The commands that read no hooks files: the options have no effect there.
+const WITHOUT_FILES: [&str; 5] = ["events", "trace", "install", "uninstall", "completions"];
 
 /// The option of [`Standalone`] that only a program without a host has.
 pub(crate) const PROFILE: &str = "profile";
@@ -273,6 +285,26 @@ impl Command {
     /// Returns whether the report of the command's hooks lists missing scripts and programs.
     pub(crate) fn checks_scripts(&self) -> bool {
         !matches!(self, Self::Fire(fire) if fire.json)
+    }
+
+    /// Returns whether the command reads no hooks files, so that no option selects them.
+    fn is_without_files(&self) -> bool {
+        match self {
+            Self::Events(_) | Self::Trace(_) | Self::Completions { .. } => true,
+            Self::Install(_) | Self::Uninstall(_) => true,
+            _ => false,
+        }
+    }
+
+    /// # Errors
+    /// If an option has no effect on the command.
+    pub(crate) fn check(&self, common: &Common) -> Result<(), CommandError> {
+        if self.is_without_files() && common.selects_files() {
+            let message =
+                "`--config`, `--project` and `--no-global` have no effect on this command";
+            return Err(CommandError::new(message).with_fix("leave them out"));
+        }
+        Ok(())
     }
 
     /// Returns whether the command changes the user's or the project's files, or their approval.

@@ -110,19 +110,12 @@ impl CheckOutput {
         if let Some(message) = context.disabled(hooks) {
             self.find(Path::new("the environment"), message, "unset it");
         } else if is_guarding && self.all.in_use == 0 && self.all.problems.is_empty() {
-            let add = context.command("add");
-            let (message, fix) = match self.all.loaded {
-                0 => ("there are no hooks, so nothing is guarded", "write some: "),
-                _ => (
-                    "all hooks are switched off, so nothing is guarded",
-                    "switch one on, or write some: ",
-                ),
+            let add = context.command("add git rm secrets");
+            let message = match self.all.loaded {
+                0 => "there are no hooks, so nothing is guarded",
+                _ => "all hooks are switched off, so nothing is guarded",
             };
-            self.find(
-                &path,
-                message,
-                format!("{fix}`{add}` lists packs of guards"),
-            );
+            self.find(&path, message, format!("add some, as with `{add}`"));
         }
     }
 

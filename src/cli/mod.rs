@@ -184,6 +184,7 @@ fn run_parsed<A: Into<OsString>>(
 }
 
 fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
+    command.check(context.common)?;
     if command.changes_the_usual_files() {
         refuse_below_an_agent()?;
         if !context.common.config.is_empty() {

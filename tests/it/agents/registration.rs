@@ -52,12 +52,12 @@ fn hooks_that_cannot_run_are_found() {
         (
             &hooks(&[]),
             "there are no hooks, so nothing is guarded",
-            "`forge-hooks add`",
+            "`forge-hooks add git rm secrets`",
         ),
         (
             &hooks(&[&off]),
             "all hooks are switched off",
-            "`forge-hooks add`",
+            "`forge-hooks add git rm secrets`",
         ),
     ] {
         user.write("config/forge-hooks/hooks.json", text);

@@ -30,6 +30,25 @@ fn init_writes_what_its_schema_describes() {
 }
 
 #[test]
+fn options_without_an_effect_are_refused() {
+    let user = User::new();
+    for args in [
+        &["events", "--no-global"][..],
+        &["--project", ".", "events"],
+        &["trace", "x.jsonl", "--config", "x.json"],
+        &["install", "claude", "--project", "."],
+    ] {
+        let printed = user.run(args);
+        let is_said = printed.err.contains("have no effect on this command");
+        assert!(is_said && printed.status == 2, "{printed:?}");
+    }
+    for (command, is_shown) in [("events", false), ("list", true)] {
+        let help = user.run(&[command, "--help"]).out;
+        assert_eq!(help.contains("--no-global"), is_shown, "{help}");
+    }
+}
+
+#[test]
 fn an_old_name_says_the_new_one() {
     let user = User::new();
     for (args, name, fix) in [

@@ -78,7 +78,6 @@ fn every_text_has_the_name_and_the_events_of_the_host() {
         ("{", 0, "completions zsh", "#compdef mygame\n"),
         ("{", 2, "trust --project PROJECT", "mygame hooks init"),
         ("{", 0, "init --project PROJECT", "mygame hooks check"),
-        ("{", 1, "status --project PROJECT", "mygame hooks trust"),
         ("{", 1, "list --project PROJECT", "mygame hooks trust"),
         ("{", 2, "check --no-global", "mygame hooks init"),
         (LOADED, 1, "fire level:loaded --data level=one", "out  one"),

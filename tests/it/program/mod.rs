@@ -11,6 +11,8 @@ mod other_agents;
 mod packs;
 mod printing;
 #[cfg(unix)]
+mod repairs;
+#[cfg(unix)]
 mod replay;
 #[cfg(unix)]
 mod resident;
