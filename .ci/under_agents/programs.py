@@ -5,13 +5,20 @@ None of them needs an account for a model on this machine.
 
 import json
 import platform
+import re
+import shutil
+import subprocess
 import sys
+import threading
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 # What the names of packages for one system have.
 MACHINE = {"x86_64": "x64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
 MCP = {"command": sys.executable, "args": [str(HERE / "tool_server.py")]}
+
+
+UNPACKING = threading.Lock()
 
 
 class Agent:
@@ -33,10 +40,20 @@ class Agent:
     puts_questions = True
     # Whether a hook can change the input of a call; else the wanted one is the reason of a block.
     changes_inputs = True
+    # Whether a hook can change and withhold the output of a tool.
+    changes_outputs = True
     # Whether a hook before a tool can end the turn; else the tool is blocked.
     ends_turns = True
     # Whether a person without a terminal reads why a prompt was blocked, and other messages.
     shows_without_terminal = True
+    # Whether it shows its user why a prompt was blocked.
+    shows_blocked_prompts = True
+    # Whether it was tried on a terminal.
+    has_terminal = True
+    # Whether a plugin starts this program.
+    is_started_by_plugin = False
+    # Whether it shows its user messages of hooks.
+    shows_messages = True
     # The event at which a yes of a hook counts.
     takes_yes_at = "tool:pre_execute:bash"
     # The events whose context the model gets.
@@ -342,6 +359,240 @@ class Qwen(Agent):
         return ("agent", {"description": "a part", "prompt": prompt, "subagent_type": "general-purpose"})
 
 
+class Kimi(Agent):
+    name, title = "kimi", "Kimi Code"
+    package, version = "@moonshot-ai/kimi-code", "2.1.0"
+    settings = ".kimi-code/config.toml"
+    puts_questions = False
+    changes_inputs = False
+    changes_outputs = False
+    ends_turns = False
+    context_at = ("user:prompt_submit",)
+    has_terminal = False
+    shows_messages = False
+    blocked_ends = 1
+
+    def program(self, modules):
+        return [node(modules), str(modules / "@moonshot-ai/kimi-code/dist/main.mjs")]
+
+    def prepare(self, home, project, directory):
+        write(home / ".kimi-code/mcp.json", {"mcpServers": {"notes": MCP}})
+
+    def variables(self, home, model):
+        # The address of the model stands in the file that has the hooks.
+        file = home / self.settings
+        text = file.read_text() if file.exists() else ""
+        if "[providers.stub]" not in text:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("\n".join([
+                'default_model = "stub"',
+                "telemetry = false",
+                "[providers.stub]",
+                'type = "openai"',
+                'api_key = "stub"',
+                'base_url = "http://127.0.0.1:1/v1"',
+                "[models.stub]",
+                'provider = "stub"',
+                'model = "stub"',
+                "max_context_size = 200000",
+                text,
+            ]))
+        file.write_text(re.sub(r"http://127[^\"]*", f"{model}/v1", file.read_text()))
+        return {}
+
+    def arguments(self, prompt, on_terminal, model):
+        return ["-p", prompt]
+
+    def shell(self, command):
+        return ("Bash", {"command": command})
+
+    def write(self, path, text):
+        return ("Write", {"path": path, "content": text})
+
+    def read(self, path):
+        return ("Read", {"path": path})
+
+    def mcp(self, path, text):
+        return ("mcp__notes__write_note", {"path": path, "text": text})
+
+    def subagent(self, prompt):
+        return ("Agent", {"description": "a part", "prompt": prompt, "subagent_type": "coder"})
+
+
+class OpenCode(Agent):
+    name, title = "opencode", "OpenCode"
+    package, version = "opencode-ai", "1.18.33"
+    puts_questions = False
+    ends_turns = False
+    context_at = ("session:start", "user:prompt_submit", "tool:post_execute:bash")
+    settings = ".config/opencode/opencode.json"
+    is_started_by_plugin = True
+    has_terminal = False
+    shows_messages = False
+    shows_blocked_prompts = False
+    registered_in = ".config/opencode/plugin/forge-hooks.js"
+    command = "opencode"
+    # What it installs beside a plugin, which needs the network: the file that it writes then, and the package.
+    beside_plugins = ("@opencode-ai/plugin", "1.18.33")
+
+    def prepare(self, home, project, directory):
+        shutil.copytree(directory / "plugins" / self.command, home / f".config/{self.command}", dirs_exist_ok=True)
+
+    def program(self, modules):
+        return [str(modules / f"opencode-linux-{MACHINE}/bin/opencode"), "run"]
+
+    def variables(self, home, model):
+        options = {"baseURL": f"{model}/v1", "apiKey": "stub"}
+        models = {"stub": {"name": "stub", "limit": {"context": 200000, "output": 8000}}}
+        write(home / f".config/{self.command}/{self.command}.json", {
+            "provider": {"stub": {"npm": "@ai-sdk/openai-compatible", "options": options, "models": models}},
+            "model": "stub/stub",
+            "small_model": "stub/stub",
+            "autoupdate": False,
+            "share": "disabled",
+            "mcp": {"notes": {"type": "local", "command": [MCP["command"], *MCP["args"]]}},
+        })
+        names = ("OPENCODE_DISABLE_AUTOUPDATE", "OPENCODE_DISABLE_MODELS_FETCH", "KILO_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_LSP_DOWNLOAD")
+        return dict.fromkeys(names, "1")
+
+    def arguments(self, prompt, on_terminal, model):
+        return [prompt]
+
+    def shell(self, command):
+        return ("bash", {"command": command, "description": "a command"})
+
+    def write(self, path, text):
+        return ("write", {"filePath": path, "content": text})
+
+    def read(self, path):
+        return ("read", {"filePath": path})
+
+    def mcp(self, path, text):
+        return ("notes_write_note", {"path": path, "text": text})
+
+    def subagent(self, prompt):
+        return ("task", {"description": "a part", "prompt": prompt, "subagent_type": "general"})
+
+
+class Kilo(OpenCode):
+    name, title = "kilo", "Kilo CLI"
+    # The newest one with a program for this system.
+    package, version = "@kilocode/cli", "7.7.7"
+    asks_not = ["--auto"]
+    settings = ".config/kilo/kilo.json"
+    registered_in = ".config/kilo/plugin/forge-hooks.js"
+    command = "kilo"
+    beside_plugins = ("@kilocode/plugin", "7.7.7")
+
+    def program(self, modules):
+        return [str(modules / f"@kilocode/cli-linux-{MACHINE}/bin/kilo"), "run"]
+
+
+class Pi(Agent):
+    name, title = "pi", "Pi"
+    package, version = "@earendil-works/pi-coding-agent", "1.6.0"
+    puts_questions = False
+    context_at = ("session:start", "user:prompt_submit", "tool:post_execute:bash")
+    settings = ".pi/agent/settings.json"
+    is_started_by_plugin = True
+    has_terminal = False
+    shows_messages = False
+    registered_in = ".pi/agent/extensions/forge-hooks.ts"
+
+    def program(self, modules):
+        return [node(modules), str(modules / "@earendil-works/pi-coding-agent/dist/bundle/cli.js")]
+
+    def prepare(self, home, project, directory):
+        write(home / ".pi/agent/mcp.json", {"mcpServers": {"notes": {**MCP, "exposure": "direct"}}})
+
+    def variables(self, home, model):
+        provider = {"baseUrl": f"{model}/v1", "api": "openai-completions", "apiKey": "stub", "models": [{"id": "stub"}]}
+        write(home / ".pi/agent/models.json", {"providers": {"stub": provider}})
+        return {"PI_OFFLINE": "1", "PI_TELEMETRY": "0"}
+
+    def arguments(self, prompt, on_terminal, model):
+        return ["--provider", "stub", "--model", "stub", *([] if on_terminal else ["-p"]), prompt]
+
+    def shell(self, command):
+        return ("bash", {"command": command})
+
+    def write(self, path, text):
+        return ("write", {"path": path, "content": text})
+
+    def read(self, path):
+        return ("read", {"path": path})
+
+    def mcp(self, path, text):
+        return ("mcp__notes__write_note", {"path": path, "text": text})
+
+
+class Grok(Agent):
+    name, title = "grok", "Grok Build"
+    package, version = "@xai-official/grok", "1.0.41"
+    asks_not = ["--always-approve"]
+    puts_questions = False
+    changes_outputs = False
+    ends_turns = False
+    context_at = ("tool:pre_execute:bash", "tool:post_execute:bash")
+    settings = ".grok/config.toml"
+    has_terminal = False
+    shows_messages = False
+    shows_blocked_prompts = False
+    registered_in = ".grok/hooks/forge-hooks.json"
+
+    def program(self, modules):
+        return [str(modules.parent / f"grok-{self.version}")]
+
+    def prepare(self, home, project, directory):
+        # The package has it compressed, and unpacks it by a script.
+        unpacked = directory / f"grok-{self.version}"
+        with UNPACKING:
+            if not unpacked.exists():
+                packed = directory / f"node_modules/@xai-official/grok-linux-{MACHINE}/bin/grok.br"
+                script = "const f = require('fs'); const [from, to] = process.argv.slice(1); f.writeFileSync(to, require('zlib').brotliDecompressSync(f.readFileSync(from)), {mode: 0o755})"
+                subprocess.run(["node", "-e", script, packed, unpacked], check=True)
+
+    def variables(self, home, model):
+        write(home / ".grok/config.toml", "\n".join([
+            "[models]",
+            'default = "stub"',
+            "[model.stub]",
+            'model = "stub"',
+            f'base_url = "{model}/v1"',
+            'name = "stub"',
+            'api_key = "stub"',
+            'api_backend = "chat_completions"',
+            "[mcp_servers.notes]",
+            f"command = {json.dumps(MCP['command'])}",
+            f"args = {json.dumps(MCP['args'])}",
+            "",
+        ]))
+        return {
+            "XAI_API_KEY": "stub",
+            "GROK_MODELS_BASE_URL": f"{model}/v1",
+            "GROK_DISABLE_AUTOUPDATER": "1",
+            "GROK_TELEMETRY_ENABLED": "false",
+        }
+
+    def arguments(self, prompt, on_terminal, model):
+        return ["-p", prompt]
+
+    def shell(self, command):
+        return ("run_terminal_command", {"command": command, "description": "a command"})
+
+    def write(self, path, text):
+        return ("write", {"file_path": path, "content": text})
+
+    def read(self, path):
+        return ("read_file", {"target_file": path})
+
+    def mcp(self, path, text):
+        return ("use_tool", {"tool_name": "notes__write_note", "tool_input": {"path": path, "text": text}})
+
+    def subagent(self, prompt):
+        return ("spawn_subagent", {"description": "a part", "prompt": prompt, "subagent_type": "general-purpose"})
+
+
 # The newest agents need a newer node than systems have.
 NODE = (f"node-linux-{MACHINE}", "24.22.3")
 
@@ -358,4 +609,4 @@ def nushell(modules):
     return modules / f"@nushell/linux-{MACHINE}/bin/nu"
 
 
-AGENTS = [Claude(), Codex(), Gemini(), Copilot(), Qwen()]
+AGENTS = [Claude(), Codex(), Gemini(), Copilot(), Qwen(), Kimi(), OpenCode(), Kilo(), Pi(), Grok()]

@@ -11,7 +11,11 @@ import time
 from model import SUBAGENT
 from programs import CopilotWithPatches, nushell, write
 
-ALL = ("claude", "codex", "gemini", "copilot", "qwen")
+ALL = ("claude", "codex", "gemini", "copilot", "qwen", "kimi", "opencode", "kilo", "pi", "grok")
+# Those whose outputs of tools hooks can change.
+OUTPUTS = tuple(name for name in ALL if name not in ("kimi", "grok"))
+# Those that fire an event at the end of a turn.
+STOPS = tuple(name for name in ALL if name not in ("opencode", "kilo", "pi"))
 
 # Each row: its text, the names of the agents that have it, the function.
 ROWS = []
@@ -38,7 +42,7 @@ def check(holds, seen, what):
 def is_blocked(place, calls, reason="HOOKNO", **options):
     """Checks that the first call is blocked, and that the model reads why."""
     seen = place.work(calls, **options)
-    check(reason in seen.told, seen, "the model has not read the reason")
+    check(reason in seen.told, seen, f"the model has not read the reason of {calls}")
     check(not seen.has("RAN"), seen, "the call was made")
     return seen
 
@@ -147,7 +151,7 @@ def context_arrives(place):
         check(f"HOOK-{number}-CONTEXT" in seen.told, seen, f"no context of {event}")
 
 
-@row("an output changed and withheld")
+@row("an output changed and withheld", OUTPUTS)
 def outputs_are_replaced(place):
     call = [place.agent.shell("echo SEC''RET")]
     place.has_hooks([{"event": "tool:post_execute:bash", "answer": {"updatedOutput": "HOOKOUT"}}])
@@ -158,7 +162,7 @@ def outputs_are_replaced(place):
     check("withheld" in seen.told and "SECRET" not in seen.told, seen, "the output was not withheld")
 
 
-@row("feedback after a tool, a block after a tool")
+@row("feedback after a tool, a block after a tool", (*OUTPUTS, "grok"))
 def what_hooks_say_of_a_tool_is_read(place):
     call = [place.agent.shell("echo OUT''PUT")]
     for rest in ({"answer": {"feedback": "HOOKSAY"}}, {"answer": {"decision": "block", "reason": "HOOKSAY"}}, {"command": "echo HOOKSAY >&2; exit 1"}):
@@ -174,11 +178,12 @@ def messages_stand_beside_blocks(place):
     answer = {"decision": "block", "reason": "HOOKNO", "systemMessage": "HOOKMESSAGE"}
     place.has_hooks([{"event": "tool:pre_execute:bash", "answer": answer}])
     seen = is_blocked(place, [agent.shell("echo x > RAN")])
-    check("HOOKMESSAGE" in seen.shown, seen, "the person has not read the message")
+    check(not agent.shows_messages or "HOOKMESSAGE" in seen.shown, seen, "the person has not read the message")
     place.has_hooks([{"event": "user:prompt_submit", "answer": answer}])
     seen = place.work([agent.shell("echo x > RAN")], on_terminal=not agent.shows_without_terminal, keys=[("HOOKNO", "")])
     check(not seen.has("RAN"), seen, "the prompt was not blocked")
-    check("HOOKNO" in seen.shown and "HOOKMESSAGE" in seen.shown, seen, "the person has not read both beside a prompt")
+    is_shown = "HOOKNO" in seen.shown and "HOOKMESSAGE" in seen.shown
+    check(is_shown or not agent.shows_blocked_prompts, seen, "the person has not read both beside a prompt")
 
 
 @row("a crash names its exit code and last line")
@@ -187,7 +192,7 @@ def crashes_are_named(place):
     is_blocked(place, [place.agent.shell("echo x > RAN")], "failed, exit code 1: KeyError: 5")
 
 
-@row("at the end of a turn a hook that cannot run lets it end")
+@row("at the end of a turn a hook that cannot run lets it end", STOPS)
 def turns_end_without_a_missing_program(place):
     agent = place.agent
     last = {"when": {"/last_assistant_message": {"regex": "NEVER"}}, "answer": {"decision": "block", "reason": "HOOKSTAY"}}
@@ -195,7 +200,7 @@ def turns_end_without_a_missing_program(place):
         place.has_hooks(hooks)
         seen = is_made(place, [agent.shell("echo x > RAN")], on_terminal=not agent.shows_without_terminal)
         check("no-such-notifier" not in seen.told and "HOOKSTAY" not in seen.told, seen, "the agent went on")
-        is_told = "args" in hooks[0] or agent.name == "copilot"
+        is_told = agent.shows_messages and ("args" in hooks[0] or agent.name == "copilot")
         shown = "".join(seen.shown.split())
         check(not is_told or "no-such-notifier" in shown or "couldnotbetested" in shown, seen, "the person has not read why")
         (place.project / "RAN").unlink()
@@ -209,7 +214,8 @@ def prompts_are_blocked(place):
     check(not seen.has("RAN") and "hello" not in seen.told, seen, "the model has read the prompt")
     place.has_hooks([{"event": "user:prompt_submit", "answer": {"updatedInput": {"content": "HOOKNEW"}}}])
     seen = place.work(call, on_terminal=not place.agent.shows_without_terminal, keys=[("HOOKNEW", "")])
-    check(not seen.has("RAN") and "HOOKNEW" in seen.shown, seen, "the person has not read the new prompt")
+    check(not seen.has("RAN"), seen, "the prompt was not blocked")
+    check("HOOKNEW" in seen.shown or not place.agent.shows_blocked_prompts, seen, "the person has not read the new prompt")
 
 
 @row("a hook that hangs ended by the deadline, with its processes")
@@ -260,7 +266,7 @@ def turns_end(place):
     is_made(place, [agent.shell("echo x > RAN")])
 
 
-@row("the ninth end of a turn ends it")
+@row("the ninth end of a turn ends it", STOPS)
 def ends_are_not_blocked_for_ever(place):
     place.has_hooks([{"event": "agent:stop", "answer": {"decision": "block", "reason": "HOOKSTAY"}}])
     seen = place.work([place.agent.shell("echo x")])
@@ -313,7 +319,8 @@ def a_yes_is_taken(place):
     is_made(place, [call], asks=True, on_terminal=True)
 
 
-@row("calls of subagents guarded")
+# Pi has no subagents of its own.
+@row("calls of subagents guarded", tuple(name for name in ALL if name != "pi"))
 def subagents_are_guarded(place):
     agent = place.agent
     place.has_hooks([guard("*forbidden*")])
@@ -332,17 +339,22 @@ def a_broken_program_blocks(place):
     for script in ("exit 1", "kill -PIPE $$", "kill -KILL $$"):
         place.program.write_text(f"#!/bin/sh\n[ \"$3\" = {place.agent.before} ] || exit 0\n{script}\n")
         place.program.chmod(0o755)
-        is_blocked(place, call, "forge-hooks did not run")
+        if place.agent.is_started_by_plugin or place.agent.name == "grok":
+            # A plugin asks about the prompt too. Grok Build reads the first line alone, which may be one of the shell.
+            check(not place.work(call).has("RAN"), seen, f"`{script}` has not blocked")
+        else:
+            is_blocked(place, call, "forge-hooks did not run")
 
 
-@row("a missing program named with its path, the settings file and two remedies")
+@row("a missing program named with its path, the settings file and two remedies", tuple(name for name in ALL if name != "grok"))
 def a_missing_program_is_named(place):
     agent = place.agent
     place.has_hooks([])
     place.program.unlink()
-    seen = place.work([agent.shell("echo x > RAN")], on_terminal=True, keys=[("forge-hooksdidnotrun", "")])
+    seen = place.work([agent.shell("echo x > RAN")], on_terminal=not agent.shows_without_terminal or agent.has_terminal,
+        keys=[("forge-hooksdidnotrun", "")])
     # Without the frames of the terminal.
-    shown = "".join(c for c in seen.shown if c.isascii())
+    shown = "".join("".join(c for c in seen.shown if c.isascii()).split())
     for words in (str(place.program), agent.registered_in, f"forge-hooksinstall{agent.name}", f"forge-hooksuninstall{agent.name}"):
         check(words in shown, seen, f"the person has not read {words}")
 
