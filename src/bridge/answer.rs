@@ -11,6 +11,7 @@ use super::dialect::{
 };
 use super::text_output;
 use crate::compat::{Effect, Event};
+use crate::json;
 
 /// The key of a message for the user.
 const MESSAGE: &str = "systemMessage";
@@ -38,6 +39,19 @@ impl Answer {
             code: 2,
             ..Self::default()
         }
+    }
+
+    /// Repeats the nonce of an event in an answer that is no block: without it, a plugin lets no call pass.
+    pub(super) fn with_nonce(mut self, input: &str) -> Self {
+        let event: Value = json::read(input).unwrap_or_default();
+        if self.code == 0
+            && let Some(nonce) = event.get("nonce")
+        {
+            let mut answer: Map<String, Value> = json::read(&self.stdout).unwrap_or_default();
+            set(&mut answer, "nonce", nonce.clone());
+            self.stdout = format!("{}\n", Value::Object(answer));
+        }
+        self
     }
 
     /// Adds lines for the user to a block by its exit code.
@@ -247,6 +261,9 @@ impl Members<'_> {
                 set(&mut self.top, "continue", false);
                 set(&mut self.top, "stopReason", text);
             }
+            Outputs::Context => self.add_context(format!(
+                "a hook has replaced the output above, which is not possible here, by: {text}\n{context}"
+            )),
             Outputs::Text(key) => {
                 self.add_context(context);
                 let shaped = Map::from_iter([(key.to_owned(), text.into())]);
@@ -319,6 +336,9 @@ impl Members<'_> {
     }
 
     fn finished(mut self) -> Answer {
+        if self.dialect.messages == Messages::Text {
+            return self.as_text();
+        }
         if self.dialect.blocks == Blocks::Json {
             // With exit code 2, such an agent reads these keys at the top only.
             self.top.extend(std::mem::take(&mut self.specific));
@@ -331,6 +351,25 @@ impl Members<'_> {
             String::new()
         } else {
             format!("{}\n", Value::Object(self.top))
+        };
+        Answer {
+            stdout,
+            ..Answer::default()
+        }
+    }
+}
+
+impl Members<'_> {
+    /// Returns the answer to an agent that reads no JSON.
+    fn as_text(self) -> Answer {
+        let mut texts = self.decision.messages.clone();
+        texts.extend_from_slice(&self.decision.context);
+        let is_read = self.dialect.context.contains(&self.event.name) && !texts.is_empty();
+        let stdout = if is_read {
+            // Text that is JSON could be an answer.
+            format!("forge-hooks: {}\n", texts.join("\n"))
+        } else {
+            String::new()
         };
         Answer {
             stdout,

@@ -30,6 +30,7 @@ const SUBAGENT: &str = "subagent";
 const SUBAGENT_START: &str = "agent:subagent_start";
 const ARGUMENTS: &str = "tool_args";
 const RESULT: &str = "tool_result";
+const CONTENT: &str = "content";
 const WEB_FETCH: &str = "web_fetch";
 const URL: &str = "url";
 /// The argument of `edit` with the new text.
@@ -56,6 +57,8 @@ pub(super) struct Call<'a> {
     called: Option<(String, Arguments)>,
     /// Further names that the tool may have.
     also_named: Vec<String>,
+    /// The name that stands beside the arguments, if these are an argument themselves, as in Grok Build.
+    wrapped_as: Option<Value>,
 }
 
 impl<'a> Call<'a> {
@@ -67,10 +70,20 @@ impl<'a> Call<'a> {
         event.tool_name = names.next().or(event.tool_name);
         let also_named = names.collect();
         let tool = event.tool_name.as_deref().and_then(|name| agent.tool(name));
+        let is_joined = event.tool_name.as_deref() != Some(&*theirs);
+        let mut wrapped_as = None;
         let mut called = None;
         if let Some(theirs) = event.tool_name.clone()
             && let Some(Value::Object(arguments)) = event.data.get(ARGUMENTS)
         {
+            let within = arguments.get("tool_input").and_then(Value::as_object);
+            let arguments = match (within, arguments.get("tool_name")) {
+                (Some(within), Some(name)) if is_joined && arguments.len() == 2 => {
+                    wrapped_as = Some(name.clone());
+                    within
+                }
+                _ => arguments,
+            };
             called = Some((theirs, arguments.clone()));
             event.data.remove(ARGUMENTS);
         }
@@ -81,6 +94,7 @@ impl<'a> Call<'a> {
             tool,
             called,
             also_named,
+            wrapped_as,
         }
     }
 
@@ -134,7 +148,7 @@ impl<'a> Call<'a> {
         };
         let parts = match (self.tool, self.listed_paths()) {
             (Some(tool), Some(listed)) => self.listed(tool, arguments, listed)?,
-            (Some(tool), _) if tool.theirs == MULTI_EDIT => self.edits(tool, arguments)?,
+            (Some(tool), _) if is_list_of_edits(tool, arguments) => self.edits(tool, arguments)?,
             (Some(tool), _) if tool.ours[0] == WEB_FETCH => self.other_fetches(tool, arguments)?,
             (Some(tool), None) => self.patched(tool, arguments)?,
             (None, _) => self.told_by_arguments(arguments)?,
@@ -203,7 +217,13 @@ impl<'a> Call<'a> {
                 return Err(format!("two arguments have the name `{theirs}`"));
             }
         }
-        Ok(arguments)
+        Ok(match &self.wrapped_as {
+            Some(name) => Map::from_iter([
+                ("tool_name".to_owned(), name.clone()),
+                ("tool_input".to_owned(), arguments.into()),
+            ]),
+            None => arguments,
+        })
     }
 
     /// Returns the call with other arguments, under the agent's names.
@@ -290,7 +310,7 @@ impl<'a> Call<'a> {
         };
         let edit = |edit: Value| match edit {
             Value::Object(own) => {
-                let mut arguments = own;
+                let mut arguments = renamed(tool, &own)?;
                 arguments.extend(shared.clone());
                 Ok(("edit", arguments))
             }
@@ -470,6 +490,11 @@ fn has_parts(tool: &Tool) -> bool {
     matches!(tool.theirs, APPLY_PATCH | MULTI_EDIT)
 }
 
+fn is_list_of_edits(tool: &Tool, arguments: &Arguments) -> bool {
+    let has_list = || arguments.get("edits").is_some_and(Value::is_array);
+    tool.theirs == MULTI_EDIT || tool.ours.contains(&"multi_edit") && has_list()
+}
+
 /// Moves values that have no key in our events to [`AGENT`], and gives tools of MCP servers and results of tools one form.
 fn with_places_of_data(agent: &Agent, mut event: HookEvent) -> HookEvent {
     let is_known = Vocabulary::known()
@@ -492,6 +517,13 @@ fn with_places_of_data(agent: &Agent, mut event: HookEvent) -> HookEvent {
     }
     if let Some(name) = mcp_name(&about) {
         event.tool_name = Some(name);
+    }
+    // A prompt may be a list of texts and images.
+    if let Some(parts) = event.data.get(CONTENT).and_then(Value::as_array) {
+        let texts = parts.iter().filter_map(|part| part["text"].as_str());
+        let text = texts.collect::<Vec<_>>().join("\n").into();
+        let parts = event.data.insert(CONTENT.to_owned(), text);
+        about.extend(parts.map(|parts| (agent.key(CONTENT).to_owned(), parts)));
     }
     if let Some(result) = event.data.get_mut(RESULT)
         && !result.is_string()

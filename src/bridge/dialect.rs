@@ -2,7 +2,9 @@
 
 use std::fs::File;
 
-use crate::compat::{Agent, BRIDGED, CLAUDE, CODEX, COPILOT, Event, GEMINI, QWEN};
+use crate::compat::{
+    Agent, BRIDGED, CLAUDE, CODEX, COPILOT, Event, GEMINI, GROK, KILO, KIMI, OPENCODE, PI, QWEN,
+};
 
 /// The form of an agent's answers, where agents differ.
 pub(super) struct Dialect {
@@ -38,6 +40,8 @@ pub(super) enum Outputs {
     Text(&'static str),
     /// The output is the reason for which the agent would not continue, which it does.
     StopReason,
+    /// The output stays. A context says what a hook has wanted.
+    Context,
 }
 
 /// The form in which an agent reads a block.
@@ -56,6 +60,8 @@ pub(super) enum Blocks {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Messages {
     Json,
+    /// The agent reads no JSON but adds the whole output to a prompt, and shows it to its user.
+    Text,
     /// The agent reads standard error with exit code 2: not before a tool, where this code blocks, and not after a failed one, where
     /// the model reads it.
     Error,
@@ -163,7 +169,63 @@ const DIALECTS: [Dialect; BRIDGED.len()] = [
         ends_turn_later: None,
         prompts_have: Some("submitted_prompt"),
     },
+    Dialect {
+        agent: KIMI,
+        context: &["UserPromptSubmit"],
+        outputs: Outputs::Context,
+        cannot_end_turn: &[
+            "PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "UserPromptSubmit", "SessionStart",
+            "SessionEnd", "SubagentStart", "PreCompact", "Notification", "Interrupt", "PermissionResult", "PostCompact",
+            "StopFailure",
+        ],
+        messages: Messages::Text,
+        applies_input: false,
+        ..PLAIN
+    },
+    Dialect { agent: OPENCODE, ..OF_OPENCODE },
+    Dialect { agent: KILO, ..OF_OPENCODE },
+    Dialect {
+        agent: PI,
+        context: &["session_start", "input", "tool_result"],
+        outputs: Outputs::Text("text"),
+        cannot_end_turn: &["session_start", "input", "tool_result"],
+        ..PLAIN
+    },
+    Dialect {
+        agent: GROK,
+        context: &["PreToolUse", "PostToolUse"],
+        outputs: Outputs::Context,
+        cannot_end_turn: &[
+            "PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart", "SessionEnd",
+            "Notification", "SubagentStart", "PreCompact",
+        ],
+        ..PLAIN
+    },
 ];
+
+#[rustfmt::skip]
+const OF_OPENCODE: Dialect = Dialect {
+    context: &["session.created", "chat.message", "tool.execute.after"],
+    outputs: Outputs::Text("text"),
+    cannot_end_turn: &["session.created", "chat.message", "tool.execute.before", "tool.execute.after"],
+    ..PLAIN
+};
+
+/// An agent that reads exit code 2 as a block and cannot ask.
+const PLAIN: Dialect = Dialect {
+    agent: OPENCODE,
+    context: &[],
+    questions: Questions::Never,
+    applies_input: true,
+    takes_yes: false,
+    outputs: Outputs::Context,
+    cannot_end_turn: &[],
+    blocks: Blocks::Code,
+    messages: Messages::Json,
+    messages_beside_block: &[],
+    ends_turn_later: None,
+    prompts_have: None,
+};
 
 impl Dialect {
     pub(super) fn of(agent: &Agent) -> &'static Self {
@@ -191,6 +253,7 @@ impl Dialect {
                 // Such a block is JSON.
                 event.specific.within.is_some() || self.messages_beside_block.contains(&event.name)
             }
+            Messages::Text => false,
             Messages::Error => !is_read_by_model(event),
         }
     }

@@ -41,8 +41,8 @@ use dialect::Dialect;
 use firing::Deadline;
 pub(crate) use guarded::DECIDES;
 pub(crate) use install::{
-    Approvals, BoundedChild, Mistake, Registration, Runs, User, changed_by_hand, install, probe,
-    registered, remove_message, remove_rest, uninstall, usable,
+    Approvals, BoundedChild, Mistake, Registration, Runs, User, by_hand, changed_by_hand, empty,
+    install, probe, registered, remove_message, remove_rest, uninstall, usable,
 };
 #[cfg(fuzzing)]
 pub use patch::check_patch;
@@ -60,11 +60,12 @@ pub(crate) fn answer(
     if registered.event.ours().is_none() {
         return Answer::default();
     }
+    let registered = &registered.for_writer(input);
     let deadline = Deadline::below(registered.timeout);
     let answered = catch_unwind(AssertUnwindSafe(|| {
         Turn::new(registered, input, deadline).map(|turn| turn.answer(is_interrupted))
     }));
-    match answered {
+    let answer = match answered {
         Ok(Ok(answer)) => answer,
         Ok(Err(why)) => fault(registered.agent, registered.event, &why),
         Err(_) => fault(
@@ -72,6 +73,10 @@ pub(crate) fn answer(
             registered.event,
             "forge-hooks has panicked, which is a mistake in it: please report it",
         ),
+    };
+    match registered.agent.plugin {
+        Some(_) => answer.with_nonce(input),
+        None => answer,
     }
 }
 
@@ -84,6 +89,7 @@ pub(crate) fn late(registered: &Registered) -> (Duration, Answer) {
 
 /// Runs the hooks in the background with these fingerprints to their end.
 pub(crate) fn run_background(registered: &Registered, input: &str, hooks: &[u64]) {
+    let registered = &registered.for_writer(input);
     let deadline = Deadline::below(registered.timeout);
     if let Ok(turn) = Turn::new(registered, input, deadline) {
         turn.run_background(hooks);

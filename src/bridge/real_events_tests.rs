@@ -103,7 +103,14 @@ impl Input {
             "agent_type" | "agent_id" => {
                 return (vec![format!("/data/agent/{key}")], value.clone());
             }
-            "tool_input" => return self.argument(&rest, value),
+            // The name that Grok Build repeats beside the arguments.
+            "tool_input" if rest == "/tool_name" => {
+                return (
+                    vec!["/tool_name".to_owned(), "/data/agent/toolName".to_owned()],
+                    self.tool_name(value),
+                );
+            }
+            "tool_input" => return self.argument(rest.trim_start_matches("/tool_input"), value),
             // These are the parts of an output other than its text.
             "tool_result" if self.agent == COPILOT => {
                 return (
@@ -136,13 +143,10 @@ impl Input {
                 let text = |key: &str| server[key].as_str().unwrap();
                 format!("mcp__{}__{}", text("server_name"), text("tool_name")).into()
             }
-            _ if self.agent == COPILOT => {
-                let joined = theirs.as_str().unwrap().split_once('-');
-                joined.map_or(theirs.clone(), |(server, tool)| {
-                    format!("mcp__{server}__{tool}").into()
-                })
+            _ => {
+                let mut joined = self.agent.joined_names(theirs.as_str().unwrap());
+                joined.next().map_or(theirs.clone(), Value::from)
             }
-            _ => theirs.clone(),
         }
     }
 
@@ -215,6 +219,8 @@ fn check(input: &Input, whole: &Value, counts: &mut Counts) {
                 value == *kind.unwrap_or(&"main".into())
             }
             "/data/agent_id" => input.fields.get("agent_id") == Some(&value),
+            // The prompt is a list.
+            "/data/content" => input.fields["prompt"].is_array(),
             "/data/tool_args/url" => {
                 let text = whole["data"]["tool_args"]["prompt"].as_str().unwrap();
                 text.contains(value.as_str().unwrap())

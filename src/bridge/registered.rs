@@ -5,19 +5,22 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde_json::{Map, Value};
+
 use super::session::{Beginning, Root};
 use super::vanished;
-use crate::compat::{Agent, Event};
+use crate::compat::{Agent, CLAUDE, Event, GROK};
 use crate::config::{HookConfig, TrustPolicy};
 use crate::events::EventType;
 use crate::executor::{Above, HookExecutor};
 use crate::files;
 use crate::hooks::Hooks;
+use crate::json;
 use crate::profile::AppProfile;
 use crate::trace::{Trace, TraceError};
 
 /// The content of the command that is registered in an agent's settings.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Registered {
     pub(crate) agent: &'static Agent,
     pub(crate) event: &'static Event,
@@ -72,6 +75,19 @@ const USUAL: [&str; 26] = [
 ];
 
 impl Registered {
+    /// Returns this for the agent that has written the event. Grok Build reads the settings of Claude Code too, and its events have
+    /// these members. A block of its row blocks under both, and so does a question.
+    pub(super) fn for_writer(&self, input: &str) -> Self {
+        let event: Map<String, Value> = json::read(input).unwrap_or_default();
+        let is_grok = self.agent == CLAUDE && event.contains_key("hookEventName");
+        let mut registered = self.clone();
+        if let Some(event) = GROK.event_named(self.event.name).filter(|_| is_grok) {
+            registered.agent = GROK;
+            registered.event = event;
+        }
+        registered
+    }
+
     /// Returns the variables that hooks inherit.
     fn variables(&self) -> Vec<(OsString, OsString)> {
         let is_passed = |name: &str| {

@@ -15,9 +15,6 @@ use crate::config::read_for_saving;
 use crate::files::{NewFile, lock, remove, replace};
 use crate::json::{Positions, readable};
 
-/// The text of a file that is missing. `uninstall` recognises a file that `install` has created by the second line break.
-const EMPTY: &str = "{}\n\n";
-
 /// The user's settings of an agent.
 struct Settings {
     agent: &'static Agent,
@@ -141,7 +138,7 @@ fn registered(
             let problem = problem.unwrap_or_default();
             writeln!(terminal, "{agent}: still records events in {file}{problem}")?;
         }
-        let text = settings.before.as_deref().unwrap_or(EMPTY);
+        let text = settings.before.as_deref().unwrap_or(bridge::empty(agent));
         let changed = bridge::changed_by_hand(agent, text).unwrap_or_default();
         let left = bridge::changed_by_hand(agent, &settings.after).unwrap_or_default();
         for event in changed.iter().filter(|event| !left.contains(event)) {
@@ -171,15 +168,10 @@ fn show_by_hand(
     handlers: &[(&'static str, Value)],
     terminal: &mut Terminal<'_>,
 ) -> Result<(), CommandError> {
-    writeln!(terminal, "{}, to add to `hooks` by hand:", agent.title())?;
-    let lines = handlers
-        .iter()
-        .map(|(event, handler)| format!(r#"  "{event}": [{{"hooks": [{handler}]}}]"#));
-    Ok(writeln!(
-        terminal,
-        "{}",
-        lines.collect::<Vec<_>>().join(",\n")
-    )?)
+    if let Some(text) = bridge::by_hand(agent, handlers) {
+        writeln!(terminal, "{text}")?;
+    }
+    Ok(())
 }
 
 /// Returns the text of the user's settings of an agent; an empty one if there is none.
@@ -463,7 +455,7 @@ impl Settings {
             let why = "the file has another name, a hard link, which would keep the old text";
             return Err(cannot("", why.to_owned()));
         }
-        let text = before.as_deref().unwrap_or(EMPTY);
+        let text = before.as_deref().unwrap_or(bridge::empty(agent));
         let after = edit(text).map_err(|mistake| {
             let body = readable(text);
             let place = Positions::new(&body, body.skipped).position(mistake.place);
@@ -479,7 +471,8 @@ impl Settings {
     }
 
     fn has_changed(&self) -> bool {
-        self.before.as_deref().unwrap_or(EMPTY) != self.after
+        let empty = bridge::empty(self.agent);
+        self.before.as_deref().unwrap_or(empty) != self.after
     }
 
     /// Writes the text in one step, if the file is still the one that was read.
@@ -495,7 +488,7 @@ impl Settings {
             let message = "another program has changed it meanwhile".to_owned();
             return Err(cannot(message).with_fix("repeat the command"));
         }
-        let result = if self.after == EMPTY && !self.path.is_symlink() {
+        let result = if self.after == bridge::empty(self.agent) && !self.path.is_symlink() {
             remove(&self.path)
         } else {
             replace(&self.path, &self.after, NewFile::Private)

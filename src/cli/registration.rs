@@ -67,9 +67,10 @@ pub(crate) fn checkups(
     let home = users_home()?;
     let is_there = |agent: &&Agent| {
         let file = users_file(agent, Path::new(""));
-        let directory = file.components().next().map(|first| home.join(first));
-        directory.is_some_and(|directory| directory.is_dir())
-            || read_elsewhere(agent, &home).is_some()
+        // `.config` has those of many programs.
+        let depth = if file.starts_with(".config") { 2 } else { 1 };
+        let directory: PathBuf = file.components().take(depth).collect();
+        home.join(directory).is_dir() || read_elsewhere(agent, &home).is_some()
     };
     let agents = match named {
         [] => BRIDGED.into_iter().filter(is_there).collect(),

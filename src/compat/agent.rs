@@ -129,12 +129,18 @@ pub struct Agent {
         expect(dead_code, reason = "only the program asks")
     )]
     pub(crate) corrects_paths: bool,
-    /// True if a tool of an MCP server is called `SERVER-TOOL`, without another word on which part is which.
+    /// The text between both, if a tool of an MCP server is called `SERVER-TOOL`, without another word on which part is which.
     #[cfg_attr(
         not(feature = "cli"),
         expect(dead_code, reason = "only the program asks")
     )]
-    pub(crate) joins_servers: bool,
+    pub(crate) joins_servers: Option<&'static str>,
+    /// The text of a plugin that starts this program, if the agent has no hooks of its own.
+    #[cfg_attr(
+        not(feature = "cli"),
+        expect(dead_code, reason = "only the program registers hooks")
+    )]
+    pub(crate) plugin: Option<&'static str>,
     /// Names of tools, each with another name that a matcher may use for it.
     pub(crate) also_called: Pairs,
     pub(crate) variables: &'static [(&'static str, Variable)],
@@ -488,13 +494,15 @@ impl Agent {
         self.tools.iter().find(|tool| tool.theirs == theirs)
     }
 
-    /// Returns the names in the form `mcp__SERVER__TOOL` that a tool may have, if the agent joins both by a `-`: each may have one
-    /// itself.
+    /// Returns the names in the form `mcp__SERVER__TOOL` that a tool may have, if the agent joins both by another text: each may have
+    /// this text itself.
     #[cfg(feature = "cli")]
     pub(crate) fn joined_names(&self, theirs: &str) -> impl Iterator<Item = String> {
-        let is_joined = self.joins_servers && self.tool(theirs).is_none();
-        let hyphens = theirs.match_indices('-').filter(move |_| is_joined);
-        let parts = hyphens.map(|(at, _)| (&theirs[..at], &theirs[at + 1..]));
+        let joint = self.joins_servers.filter(|_| self.tool(theirs).is_none());
+        let places = joint
+            .into_iter()
+            .flat_map(|joint| theirs.match_indices(joint));
+        let parts = places.map(|(at, joint)| (&theirs[..at], &theirs[at + joint.len()..]));
         let parts = parts.filter(|(server, tool)| !server.is_empty() && !tool.is_empty());
         parts.map(|(server, tool)| format!("mcp__{server}__{tool}"))
     }

@@ -96,7 +96,8 @@ pub const CLAUDE: &Agent = &Agent {
         tool("Agent", &["task", "agent"]), tool("Task", &["task"]),
     ],
     corrects_paths: false,
-    joins_servers: false,
+    joins_servers: None,
+    plugin: None,
     also_called: &[("Task", "Agent"), ("Agent", "Task")],
     variables: &[
         ("CLAUDE_PROJECT_DIR", Variable::Project),
@@ -272,7 +273,8 @@ pub const CODEX: &Agent = &Agent {
         tool("ls", &["ls", "list"]), tool("task", &["task", "agent"]), tool("spawn_agent", &["task"]),
     ],
     corrects_paths: false,
-    joins_servers: false,
+    joins_servers: None,
+    plugin: None,
     also_called: &[("apply_patch", "Edit"), ("apply_patch", "Write")],
     variables: &[
         ("PLUGIN_ROOT", Variable::Plugin),

@@ -68,7 +68,8 @@ pub(crate) const COPILOT: &Agent = &Agent {
         tool("WebSearch", &["web_search"]), tool("Agent", &["task", "agent"]),
     ],
     corrects_paths: false,
-    joins_servers: true,
+    joins_servers: Some("-"),
+    plugin: None,
     variables: &[("COPILOT_PROJECT_DIR", Variable::Project), ("CLAUDE_PROJECT_DIR", Variable::Project)],
     // Nothing reads the rest, since hosts do not run its hooks.
     manifest: "",

@@ -50,7 +50,8 @@ pub(crate) const GEMINI: &Agent = &Agent {
         tool("invoke_agent", &["task"]),
     ],
     corrects_paths: true,
-    joins_servers: false,
+    joins_servers: None,
+    plugin: None,
     variables: &[
         ("GEMINI_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PROJECT_DIR", Variable::Project),

@@ -16,18 +16,22 @@ mod ending;
 #[cfg(test)]
 mod ending_tests;
 mod gemini;
+mod grok;
 mod input;
 #[cfg(test)]
 mod input_tests;
+mod kimi;
 #[cfg(test)]
 #[cfg(unix)]
 mod made_up_tests;
 mod mapping;
 mod matcher;
 mod members;
+mod opencode;
 mod own_command;
 #[cfg(test)]
 mod page_tests;
+mod pi;
 mod protocol;
 #[cfg(test)]
 mod protocol_tests;
@@ -55,10 +59,16 @@ pub(crate) use own_command::{
     DID_NOT_RUN, INHERIT, PROGRAM, RUN, RUN_AND_KEEP, TRACE_EVENTS, is_called_so,
 };
 pub(crate) use protocol::{AgentProtocol, Origin};
-#[cfg(feature = "cli")]
-pub(crate) use qwen::QWEN;
 pub(crate) use rule::Rule;
 pub use settings::OtherAgents;
+#[cfg(feature = "cli")]
+pub(crate) use {
+    grok::GROK,
+    kimi::KIMI,
+    opencode::{KILO, OPENCODE},
+    pi::PI,
+    qwen::QWEN,
+};
 
 /// Reads the output of a hook of this agent: its exit code, standard output and standard error.
 #[cfg(test)]

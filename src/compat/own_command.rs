@@ -70,6 +70,12 @@ impl OwnCommand {
         Path::new(&self.words[0])
     }
 
+    /// Returns the program and its arguments.
+    #[cfg(feature = "cli")]
+    pub(crate) fn words(&self) -> &[String] {
+        &self.words
+    }
+
     /// Returns the value of an option. Of several values, the program uses the last one.
     pub(crate) fn option(&self, name: &str) -> Option<&str> {
         let is_named = |word: &String| word.split('=').next() == Some(name);

@@ -56,7 +56,8 @@ pub(crate) const QWEN: &Agent = &Agent {
         tool("web_fetch", &["web_fetch"]), tool("web_search", &["web_search"]), tool("agent", &["task", "agent"]),
     ],
     corrects_paths: false,
-    joins_servers: false,
+    joins_servers: None,
+    plugin: None,
     variables: &[("QWEN_PROJECT_DIR", Variable::Project), ("CLAUDE_PROJECT_DIR", Variable::Project)],
     // Nothing reads the rest, since hosts do not run its hooks.
     manifest: "",

@@ -3,7 +3,10 @@
 mod approvals;
 mod child;
 mod edit;
+mod forms;
+mod plugin;
 mod program;
+mod tables;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +20,8 @@ use serde_json::{Value, json};
 
 pub(crate) use approvals::{Approvals, Runs, User};
 pub(crate) use child::BoundedChild;
-pub(crate) use edit::{Mistake, changed_by_hand, install, registered, uninstall, usable};
+pub(crate) use edit::Mistake;
+pub(crate) use forms::{by_hand, changed_by_hand, empty, install, registered, uninstall, usable};
 
 use super::dialect::Dialect;
 use super::session::{Session, state};
@@ -229,7 +233,11 @@ impl Registration {
         );
         let message = text_of(self.message_of(agent).as_ref())?;
         let script = script(agent, event, &program, &message);
-        let mut words = vec!["/bin/sh", "-c", &script, &program];
+        let mut words = match agent.plugin {
+            // It starts the program itself.
+            Some(_) => vec![program.as_str()],
+            None => vec!["/bin/sh", "-c", &script, &program],
+        };
         words.extend(["hook", agent.name(), event.name, "--timeout", &seconds]);
         words.extend(["--home", &home]);
         let config_home = self.config_home.as_ref();
@@ -335,10 +343,14 @@ fn is_as_written(agent: &Agent, own: &OwnCommand) -> bool {
 fn what_to_do(agent: &Agent, program: &str) -> String {
     let name = agent.name();
     let settings = agent.settings_files().first().copied().unwrap_or_default();
+    let removal = match agent.plugin {
+        Some(_) => "remove that file",
+        None => "remove its entries from that file",
+    };
     format!(
         "{program} is missing, was killed or has crashed, and ~/{settings} starts it. \
         To register it anew, run it with the path that it has now: /new/path/{PROGRAM} install {name}. \
-        To go on without it, remove its entries from that file, as {PROGRAM} uninstall {name} does."
+        To go on without it, {removal}, as {PROGRAM} uninstall {name} does."
     )
 }
 
@@ -376,20 +388,25 @@ pub(crate) fn probe(agent: &Agent, home: &Path) -> (&'static str, String) {
     let mut guards = events.filter(|event| event.ours() == Some("tool:pre_execute"));
     let event = guards.next().map_or("", |event| event.name);
     let path = Session::all(home).join("probe");
-    let (tool, input) = match agent.tool(APPLY_PATCH) {
+    let write = agent.named_here("write").unwrap_or_default();
+    let patch = agent.tool(APPLY_PATCH);
+    let theirs = |ours: &'static str| {
+        let rows = patch.or_else(|| agent.tool(write));
+        let mut rows = rows.into_iter().flat_map(|tool| tool.arguments);
+        let row = rows.find(|(_, name)| *name == ours);
+        row.map_or(ours, |(theirs, _)| theirs)
+    };
+    let (tool, input) = match patch {
         Some(tool) => {
             let path = path.display();
             let patch = format!("*** Begin Patch\n*** Add File: {path}\n+probe\n*** End Patch");
             if agent.bare_patches {
                 ("Edit", patch.into())
             } else {
-                (tool.theirs, json!({"command": patch}))
+                (tool.theirs, json!({theirs("command"): patch}))
             }
         }
-        None => {
-            let tool = agent.named_here("write").unwrap_or_default();
-            (tool, json!({"file_path": path, "content": "probe"}))
-        }
+        None => (write, json!({theirs("path"): path, "content": "probe"})),
     };
     let input =
         json!({"hook_event_name": event, "cwd": home, "tool_name": tool, "tool_input": input});

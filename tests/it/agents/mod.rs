@@ -5,6 +5,7 @@ mod codex;
 mod faults;
 mod fire;
 mod install;
+mod newer;
 mod packs;
 mod recording;
 mod registration;

@@ -911,6 +911,10 @@ fn an_agent_approves_nothing() {
         "COPILOT_CLI",
         "GEMINI_CLI",
         "QWEN_CODE",
+        "OPENCODE",
+        "KILO",
+        "PI_CODING_AGENT",
+        "GROK_AGENT",
     ] {
         for args in commands {
             let mut command = user.command(args);

@@ -1,0 +1,84 @@
+//! Kimi Code. This program runs under it. Hosts do not run its hooks.
+//!
+//! The events are those of Claude Code. A deny is the only answer that it reads. <https://www.kimi.com/code/docs/en/>
+
+use super::agent::Effect::Blocks;
+use super::agent::Fires::Never;
+use super::agent::Unset::{False, List, Object, Text};
+use super::agent::{Agent, EVENT, Event, SPECIFIC, Specific, UsualShell, tool};
+use super::agents::{ACTIVE, INPUT, TOOL, text};
+
+#[rustfmt::skip]
+const DECISION: Specific = Specific {
+    decision: Some(("permissionDecision", &["deny"])), reason: Some("permissionDecisionReason"), ..SPECIFIC
+};
+
+/// Kimi Code of Moonshot AI.
+#[rustfmt::skip]
+pub(crate) const KIMI: &Agent = &Agent {
+    name: "kimi",
+    title: "Kimi Code",
+    files: &[".kimi-code/config.toml"],
+    also_decides: &[".kimi-code/mcp.json", ".kimi-code/plugins"],
+    may_decide: &[".kimi-code/agents", ".kimi-code/skills"],
+    decides_at_home: &[],
+    moved_by: ("KIMI_CODE_HOME", ".kimi-code"),
+    // It sets no variable that other programs do not.
+    set_for_tools: "",
+    approval: None,
+    reads_plain_json: false,
+    version: None,
+    bare_patches: false,
+    all_off: None,
+    disabled: None,
+    environment: None,
+    names_handlers: false,
+    milliseconds: false,
+    seconds: 600,
+    events: EVENTS,
+    fields: &[text("session_id"), text("client_type")],
+    renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_output"), ("content", "prompt")],
+    tools: &[
+        tool("Bash", &["bash", "shell"]).needing(&["command"]),
+        tool("Read", &["read"]).needing(&["path"]), tool("Write", &["write"]).needing(&["path"]),
+        tool("Edit", &["edit"]).needing(&["path"]), tool("Glob", &["glob"]), tool("Grep", &["grep"]),
+        tool("FetchURL", &["web_fetch"]), tool("WebSearch", &["web_search"]), tool("Agent", &["task", "agent"]),
+    ],
+    corrects_paths: false,
+    joins_servers: None,
+    plugin: None,
+    variables: &[],
+    // Nothing reads the rest, since hosts do not run its hooks.
+    manifest: "",
+    keys: &[],
+    keys_not_applied: &[],
+    list_of_names: "",
+    wraps_output: false,
+    takes_yes: false,
+    checks_event_name: true,
+    block_replaces_output: true,
+    also_called: &[],
+    shell: UsualShell::Bash,
+};
+
+#[rustfmt::skip]
+const EVENTS: &[Event] = &[
+    Event { name: "PreToolUse", subject: TOOL, effect: Blocks, specific: DECISION, fields: &[INPUT], ..EVENT },
+    // The agent does not wait for a hook of these.
+    Event { name: "PostToolUse", subject: TOOL, fields: &[INPUT, ("tool_output", Object)], ..EVENT },
+    Event { name: "PostToolUseFailure", subject: TOOL, fields: &[INPUT, text("error")], ..EVENT },
+    Event { name: "PermissionRequest", registered: false, subject: TOOL, fields: &[INPUT], ..EVENT },
+    Event { name: "UserPromptSubmit", effect: Blocks, fields: &[("prompt", List), ("is_steer", False)], ..EVENT },
+    Event { name: "SessionStart", subject: Some("source"), fields: &[("source", Text("startup")), text("model")], ..EVENT },
+    Event { name: "SessionEnd", subject: Some("reason"), fields: &[text("reason")], ..EVENT },
+    Event { name: "Stop", effect: Blocks, fields: &[ACTIVE], ..EVENT },
+    Event { name: "SubagentStart", subject: Some("agent_name"), fields: &[text("agent_name"), text("prompt")], ..EVENT },
+    // A block has no effect.
+    Event { name: "SubagentStop", subject: Some("agent_name"), effect: Blocks, fields: &[text("agent_name"), text("response")], ..EVENT },
+    Event { name: "PreCompact", subject: Some("trigger"), ..EVENT },
+    Event { name: "Notification", subject: Some("notification_type"), ..EVENT },
+    Event { name: "Interrupt", fires: Never, ..EVENT },
+    Event { name: "PermissionResult", fires: Never, ..EVENT },
+    Event { name: "PostCompact", fires: Never, ..EVENT },
+    Event { name: "StopFailure", fires: Never, ..EVENT },
+];

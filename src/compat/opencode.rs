@@ -1,0 +1,112 @@
+//! OpenCode, and Kilo CLI, which is made of it. This program runs under them, started by a plugin. Hosts do not run such hooks.
+//!
+//! The names of the events are those of the plugin's functions, and of two messages. <https://opencode.ai/docs/plugins>
+
+use super::agent::Effect::{Blocks, FeedsBack};
+use super::agent::Fires::UnderAgent;
+use super::agent::Unset::Text;
+use super::agent::{Agent, EVENT, Event, Pairs, SPECIFIC, Specific, UsualShell, tool};
+use super::agents::{CALL, INPUT, TOOL, text};
+
+const FILE: Pairs = &[("filePath", "path")];
+const EDIT: Pairs = &[
+    ("filePath", "path"),
+    ("oldString", "old_string"),
+    ("newString", "new_string"),
+];
+
+/// OpenCode.
+#[rustfmt::skip]
+pub(crate) const OPENCODE: &Agent = &Agent {
+    name: "opencode",
+    title: "OpenCode",
+    files: &[
+        ".config/opencode/plugin/forge-hooks.js", ".config/opencode/opencode.json", ".config/opencode/opencode.jsonc",
+        "opencode.json", "opencode.jsonc",
+    ],
+    // A plugin beside this one may change what this one says, and so may a package.
+    also_decides: &[
+        ".config/opencode/node_modules", ".config/opencode/package.json", ".config/opencode/plugin",
+        ".config/opencode/plugins", ".config/opencode/tool", ".config/opencode/tools", ".opencode/node_modules",
+        ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/package.json", ".opencode/plugin",
+        ".opencode/plugins", ".opencode/tool", ".opencode/tools",
+    ],
+    may_decide: &[
+        ".config/opencode/agent", ".config/opencode/command", ".config/opencode/skill", ".opencode/agent",
+        ".opencode/command", ".opencode/skill",
+    ],
+    decides_at_home: &[],
+    moved_by: ("XDG_CONFIG_HOME", ".config"),
+    set_for_tools: "OPENCODE",
+    approval: None,
+    reads_plain_json: false,
+    version: None,
+    bare_patches: false,
+    all_off: None,
+    disabled: None,
+    environment: None,
+    names_handlers: false,
+    milliseconds: false,
+    seconds: 600,
+    events: EVENTS,
+    fields: &[text("session_id")],
+    renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_response"), ("content", "prompt")],
+    tools: &[
+        tool("bash", &["bash", "shell"]).needing(&["command"]),
+        tool("read", &["read"]).with_arguments(FILE).needing(&["filePath"]),
+        tool("write", &["write"]).with_arguments(FILE).needing(&["filePath"]),
+        tool("edit", &["edit"]).with_arguments(EDIT).needing(&["filePath"]),
+        tool("apply_patch", &["write", "edit", "multi_edit"]).with_arguments(&[("patchText", "command")]).needing(&["patchText"]),
+        tool("glob", &["glob"]), tool("grep", &["grep"]), tool("list", &["ls", "list"]), tool("webfetch", &["web_fetch"]),
+        tool("websearch", &["web_search"]), tool("task", &["task", "agent"]),
+    ],
+    corrects_paths: false,
+    joins_servers: Some("_"),
+    plugin: Some(include_str!("../agents/opencode.js")),
+    variables: &[],
+    // Nothing reads the rest, since hosts do not run its hooks.
+    manifest: "",
+    keys: &[],
+    keys_not_applied: &[],
+    list_of_names: "",
+    wraps_output: false,
+    takes_yes: false,
+    checks_event_name: true,
+    block_replaces_output: true,
+    also_called: &[],
+    shell: UsualShell::Bash,
+};
+
+/// Kilo CLI: what has its name is named after it.
+#[rustfmt::skip]
+pub(crate) const KILO: &Agent = &Agent {
+    name: "kilo",
+    title: "Kilo CLI",
+    files: &[
+        ".config/kilo/plugin/forge-hooks.js", ".config/kilo/kilo.json", ".config/kilo/kilo.jsonc", "kilo.json", "kilo.jsonc",
+    ],
+    also_decides: &[
+        ".config/kilo/node_modules", ".config/kilo/package.json", ".config/kilo/plugin", ".config/kilo/plugins",
+        ".config/kilo/tool", ".config/kilo/tools", ".kilo", ".kilocode", ".opencode/plugin", ".opencode/plugins",
+    ],
+    may_decide: &[".config/kilo/agent", ".config/kilo/command", ".config/kilo/skill"],
+    set_for_tools: "KILO",
+    ..*OPENCODE
+};
+
+#[rustfmt::skip]
+const BEFORE: Specific = Specific { input: Some("updatedInput"), ..SPECIFIC };
+
+#[rustfmt::skip]
+const EVENTS: &[Event] = &[
+    Event {
+        name: "tool.execute.before", fires: UnderAgent("tool:pre_execute"), subject: TOOL, effect: Blocks, specific: BEFORE,
+        fields: &[INPUT, CALL], ..EVENT
+    },
+    Event {
+        name: "tool.execute.after", fires: UnderAgent("tool:post_execute"), subject: TOOL, effect: FeedsBack,
+        specific: Specific { output: &["updatedToolOutput"], ..SPECIFIC }, fields: &[INPUT, ("tool_response", Text("")), CALL], ..EVENT
+    },
+    Event { name: "chat.message", fires: UnderAgent("user:prompt_submit"), effect: Blocks, fields: &[text("prompt")], ..EVENT },
+    Event { name: "session.created", fires: UnderAgent("session:start"), fields: &[text("source")], ..EVENT },
+];
