@@ -492,6 +492,7 @@ class Pi(Agent):
     name, title = "pi", "Pi"
     package, version = "@earendil-works/pi-coding-agent", "1.6.0"
     puts_questions = False
+    ends_turns = False
     context_at = ("session:start", "user:prompt_submit", "tool:post_execute:bash")
     settings = ".pi/agent/settings.json"
     is_started_by_plugin = True
