@@ -74,7 +74,7 @@ impl From<Fault> for Problem {
 
 impl Problem {
     /// Creates a problem of a file as a whole.
-    pub(crate) fn of_file(severity: Severity, path: &Path, message: impl Into<String>) -> Self {
+    pub(crate) fn in_file(severity: Severity, path: &Path, message: impl Into<String>) -> Self {
         Self {
             path: path.to_owned(),
             key: None,

@@ -103,13 +103,6 @@ impl Input {
             "agent_type" | "agent_id" => {
                 return (vec![format!("/data/agent/{key}")], value.clone());
             }
-            // The name that Grok Build repeats beside the arguments.
-            "tool_input" if rest == "/tool_name" => {
-                return (
-                    vec!["/tool_name".to_owned(), "/data/agent/toolName".to_owned()],
-                    self.tool_name(value),
-                );
-            }
             "tool_input" => return self.argument(rest.trim_start_matches("/tool_input"), value),
             // These are the parts of an output other than its text.
             "tool_result" if self.agent == COPILOT => {
@@ -118,7 +111,7 @@ impl Input {
                     value.clone(),
                 );
             }
-            "tool_response" => "tool_result",
+            "tool_response" | "tool_output" => "tool_result",
             "prompt" => "content",
             "prompt_response" => "last_assistant_message",
             other => other,
@@ -180,6 +173,11 @@ type Counts = [usize; 3];
 fn check(input: &Input, whole: &Value, counts: &mut Counts) {
     let mut got = leaves(whole);
     for (pointer, value) in leaves(&input.fields.clone().into()) {
+        // Grok Build repeats the name of a server's tool beside its arguments.
+        if pointer == "/tool_input/tool_name" && input.agent.name() == "grok" {
+            counts[1] += 1;
+            continue;
+        }
         let (places, expected) = input.expected(&pointer, &value);
         let place = places
             .iter()
@@ -326,7 +324,7 @@ fn hooks_get_every_value_of_real_events() {
         let is_there = inputs.iter().any(|input| input.agent == agent);
         assert!(is_there, "real_events.txt has no event of {agent}");
     }
-    assert_eq!(check_all(&inputs), (162, [1685, 152, 19]));
+    assert_eq!(check_all(&inputs), (212, [2278, 196, 35]));
 }
 
 #[test]

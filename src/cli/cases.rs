@@ -179,7 +179,7 @@ mod tests {
             ("{}", "1:1: expected a list, found an object"),
             ("[1]", "1:2: expected an object, found integer `1`"),
             (
-                "[\n[null, \"a:b\", null, null, {}, \"ask\", null, null]]",
+                "[\n[null, null, \"a:b\", null, null, {}, \"ask\", null, null, null, null]]",
                 "2: a case is an object",
             ),
             ("[\n {\"event\": \"x\"\n}]", "3:1: missing key `expect`"),

@@ -71,7 +71,8 @@ impl CheckOutput {
         self.is_of_all = true;
         let agents = checkups(&args.agent, context)?;
         let is_guarding = agents.iter().any(Checkup::is_registered);
-        let has_approvals = self.add_approvals(context)?;
+        // Whether a hook is approved is said of files that can be read.
+        let has_approvals = self.all.is_ok() && self.add_approvals(context)?;
         for checkup in &agents {
             self.all.problems.extend_from_slice(&checkup.problems);
             self.agents.extend(checkup.state(context));
@@ -120,7 +121,7 @@ impl CheckOutput {
     }
 
     fn find(&mut self, path: &Path, message: impl Into<String>, fix: impl Into<String>) {
-        let problem = Problem::of_file(Severity::Error, path, message).with_help(fix);
+        let problem = Problem::in_file(Severity::Error, path, message).with_help(fix);
         self.all.problems.push(problem.made_printable());
     }
 

@@ -70,7 +70,9 @@ pub(crate) fn checkups(
         // `.config` has those of many programs.
         let depth = if file.starts_with(".config") { 2 } else { 1 };
         let directory: PathBuf = file.components().take(depth).collect();
-        home.join(directory).is_dir() || read_elsewhere(agent, &home).is_some()
+        home.join(directory).is_dir()
+            // This variable says nothing of one agent.
+            || agent.moved_by.0 != "XDG_CONFIG_HOME" && read_elsewhere(agent, &home).is_some()
     };
     let agents = match named {
         [] => BRIDGED.into_iter().filter(is_there).collect(),
@@ -105,7 +107,7 @@ impl Checkup {
     }
 
     fn find(&mut self, problem: impl Into<String>, fix: impl Into<String>) {
-        let problem = Problem::of_file(Severity::Error, &self.path, problem).with_help(fix);
+        let problem = Problem::in_file(Severity::Error, &self.path, problem).with_help(fix);
         self.problems.push(problem.made_printable());
     }
 

@@ -4,9 +4,7 @@
 
 use super::agent::Effect::{Blocks, FeedsBack};
 use super::agent::Unset::{Object, Text};
-use super::agent::{
-    Agent, EVENT, Event, Pairs, SPECIFIC, Specific, UsualShell, Variable, tool,
-};
+use super::agent::{Agent, EVENT, Event, Pairs, SPECIFIC, Specific, UsualShell, Variable, tool};
 use super::agents::{ACTIVE, CALL, FILE_PATH, INPUT, SUBAGENT, TOOL, text};
 
 #[rustfmt::skip]

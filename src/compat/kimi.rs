@@ -67,7 +67,8 @@ const EVENTS: &[Event] = &[
     // The agent does not wait for a hook of these.
     Event { name: "PostToolUse", subject: TOOL, fields: &[INPUT, ("tool_output", Object)], ..EVENT },
     Event { name: "PostToolUseFailure", subject: TOOL, fields: &[INPUT, text("error")], ..EVENT },
-    Event { name: "PermissionRequest", registered: false, subject: TOOL, fields: &[INPUT], ..EVENT },
+    // It reads no answer.
+    Event { name: "PermissionRequest", fires: Never, ..EVENT },
     Event { name: "UserPromptSubmit", effect: Blocks, fields: &[("prompt", List), ("is_steer", False)], ..EVENT },
     Event { name: "SessionStart", subject: Some("source"), fields: &[("source", Text("startup")), text("model")], ..EVENT },
     Event { name: "SessionEnd", subject: Some("reason"), fields: &[text("reason")], ..EVENT },

@@ -4,9 +4,9 @@ use super::agent::Agent;
 use super::agent::Fires::OfHost;
 use super::agents::AGENTS;
 #[cfg(feature = "cli")]
-use super::agents::{APPLY_PATCH, CODEX};
+use super::agents::APPLY_PATCH;
 #[cfg(feature = "cli")]
-use super::{BRIDGED, COPILOT, Effect, Tool};
+use super::{BRIDGED, COPILOT, Effect, KILO, OPENCODE, Tool};
 #[cfg(feature = "cli")]
 use crate::events::EventType;
 
@@ -109,19 +109,34 @@ fn tools(agent: &Agent, cell: &'static str) -> Vec<(&'static str, Vec<&'static s
 #[cfg(feature = "cli")]
 #[test]
 fn the_page_of_the_agents_has_each_tool() {
-    // This name is in no row, as it is the same everywhere.
-    const OLD: &str = "old_string";
+    let (first, more) = BRIDGED.split_at(5);
+    has_tools_of(first);
+    // One column is for both.
+    assert_eq!(format!("{:?}", KILO.tools), format!("{:?}", OPENCODE.tools));
+    let more: Vec<_> = more
+        .iter()
+        .copied()
+        .filter(|agent| *agent != KILO)
+        .collect();
+    has_tools_of(&more);
+}
+
+/// Checks the table of the tools of these agents.
+#[cfg(feature = "cli")]
+#[track_caller]
+fn has_tools_of(agents: &[&Agent]) {
     let page = include_str!("../../docs/agents.md");
-    let rows = rows(page, &BRIDGED, ("tool here | arguments here", ""));
+    let rows = rows(page, agents, ("tool here | arguments here", ""));
     let (mcp, rows) = rows.split_last().unwrap();
     assert_eq!(mcp[0], "`mcp__SERVER__TOOL`");
-    for (column, agent) in BRIDGED.into_iter().enumerate() {
+    for (column, agent) in agents.iter().enumerate() {
         let mut of_page = Vec::new();
         for row in rows {
-            let cell = row[column + 2];
             // A patch is described in words.
-            let is_patch = agent == CODEX && matches!(row[0], "`write`" | "`edit`");
-            assert_eq!(is_patch, cell.starts_with("a patch that "), "{row:?}");
+            let cell = row[column + 2]
+                .split("a patch that ")
+                .next()
+                .unwrap_or_default();
             let tools = tools(agent, cell).into_iter();
             of_page.extend(tools.map(|(tool, arguments)| (code(row[0])[0], tool, arguments)));
         }
@@ -133,22 +148,29 @@ fn the_page_of_the_agents_has_each_tool() {
         tools.sort_unstable();
         assert_eq!(of_page, tools, "{agent}");
     }
-    for row in rows {
-        let ours = code(row[0])[0];
-        let tools = BRIDGED.into_iter().flat_map(|agent| agent.tools);
-        let tools: Vec<_> = tools.filter(|tool| tool.ours[0] == ours).collect();
-        let of_page = code(row[1]);
-        let renamed = tools.iter().flat_map(|tool| tool.arguments);
-        let renamed: Vec<_> = renamed.map(|(_, ours)| *ours).collect();
-        assert!(renamed.iter().all(|ours| of_page.contains(ours)), "{row:?}");
-        let needed: Vec<_> = tools.iter().flat_map(|tool| tool.needs).collect();
-        let is_known = |name: &&str| renamed.contains(name) || needed.contains(&name);
-        let unknown: Vec<_> = of_page.iter().filter(|name| !is_known(name)).collect();
-        assert!(
-            unknown.iter().all(|name| **name == OLD && ours == "edit"),
-            "{unknown:?}"
-        );
-    }
+    rows.iter().for_each(|row| has_arguments(row, agents));
+}
+
+/// Checks that a row has the arguments of its tool under our names.
+#[cfg(feature = "cli")]
+#[track_caller]
+fn has_arguments(row: &[&'static str], agents: &[&Agent]) {
+    // These names are in no row of an agent, as they are the same everywhere.
+    const SAME: [&str; 3] = ["content", "old_string", "path"];
+    let ours = code(row[0])[0];
+    let tools = agents.iter().flat_map(|agent| agent.tools);
+    let tools: Vec<_> = tools
+        .filter(|tool| tool.ours[0] == ours && tool.theirs != APPLY_PATCH)
+        .collect();
+    let of_page = code(row[1]);
+    let renamed = tools.iter().flat_map(|tool| tool.arguments);
+    let renamed: Vec<_> = renamed.map(|(_, ours)| *ours).collect();
+    assert!(renamed.iter().all(|ours| of_page.contains(ours)), "{row:?}");
+    let needed: Vec<_> = tools.iter().flat_map(|tool| tool.needs).collect();
+    let is_known =
+        |name: &&str| renamed.contains(name) || needed.contains(&name) || SAME.contains(name);
+    let unknown: Vec<_> = of_page.iter().filter(|name| !is_known(name)).collect();
+    assert!(unknown.is_empty(), "{row:?}: {unknown:?}");
 }
 
 /// A row that leaves its effect out has none.

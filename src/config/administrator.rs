@@ -45,7 +45,7 @@ impl HookConfig {
                 && let Err(reason) = files::check_system(&system.path, or_user)
             {
                 let message = format!("the file {reason}");
-                let problem = Problem::of_file(Severity::Error, &system.path, message);
+                let problem = Problem::in_file(Severity::Error, &system.path, message);
                 system.refuse(problem, true);
                 system.disable.clear();
             }

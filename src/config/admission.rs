@@ -253,7 +253,7 @@ fn compare(
         let message = format!(
             "the project has more than {MOST_NOT_APPROVED} hooks that are not approved: the others are not listed"
         );
-        file.report(Problem::of_file(Severity::Warning, &file.path, message));
+        file.report(Problem::in_file(Severity::Warning, &file.path, message));
     }
     if !approvals.knows_project() {
         // Errors in a clone without approvals must not block its host.
@@ -278,7 +278,7 @@ impl Admission {
 }
 
 fn problem_of(item: &Item, path: &Path, message: String) -> Problem {
-    let mut problem = Problem::of_file(Severity::Error, path, message);
+    let mut problem = Problem::in_file(Severity::Error, path, message);
     problem.range = item.start;
     problem.in_entry(item.hook.source().and_then(|source| source.index))
 }
@@ -292,12 +292,12 @@ fn refuse_without_store(file: &mut Loaded, error: &TrustError, disabled: &Disabl
         }
         disabled.hide_entry(item);
     }
-    file.report(Problem::of_file(Severity::Error, &file.path, why));
+    file.report(Problem::in_file(Severity::Error, &file.path, why));
 }
 
 fn without_home(path: &Path) -> Problem {
     let message = "no hook of this project runs: no store of approvals can be found";
-    Problem::of_file(Severity::Warning, path, message)
+    Problem::in_file(Severity::Warning, path, message)
         .with_help("approvals are kept in the user's home directory, which cannot be found")
 }
 
@@ -324,7 +324,7 @@ fn about_vanished(
             "{count} hooks were approved but have changed or been removed, so they block what they could have blocked: {names}"
         ),
     };
-    let problem = Problem::of_file(Severity::Error, path, message);
+    let problem = Problem::in_file(Severity::Error, path, message);
     Some(ended_by(problem, after_review(command)).made_printable())
 }
 
@@ -356,7 +356,7 @@ fn about_unapproved(admission: &Admission, path: &Path, next_step: String) -> Op
         count => format!("{count} hooks are not approved and do not run: {names}"),
     };
     let path = admission.unapproved_in.as_deref().unwrap_or(path);
-    let problem = Problem::of_file(Severity::Warning, path, message);
+    let problem = Problem::in_file(Severity::Warning, path, message);
     Some(ended_by(problem, next_step).made_printable())
 }
 

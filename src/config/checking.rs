@@ -33,7 +33,7 @@ impl HookConfig {
         match sources::read(loaded, &*form, &self.vocabulary, is_compiled) {
             Some(loaded) => loaded.add_to(&mut report),
             None => {
-                let missing = Problem::of_file(Severity::Error, path, "the file does not exist");
+                let missing = Problem::in_file(Severity::Error, path, "the file does not exist");
                 report.problems.push(missing);
             }
         }

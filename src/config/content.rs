@@ -184,7 +184,7 @@ impl Loaded {
                     "the file has more than {MOST_PROBLEMS} problems; the others are not shown"
                 );
                 // The problems that are not shown may be errors.
-                let last = Problem::of_file(Severity::Error, &self.path, message);
+                let last = Problem::in_file(Severity::Error, &self.path, message);
                 self.problems.push(last);
             }
             _ => {}

@@ -32,7 +32,7 @@ pub(crate) enum FileError {
 
 impl FileError {
     pub(super) fn problem(&self, path: &Path) -> Problem {
-        let mut problem = Problem::of_file(Severity::Error, path, self.to_string());
+        let mut problem = Problem::in_file(Severity::Error, path, self.to_string());
         problem.is_limit = matches!(self, Self::TooLarge);
         if let Self::NotUtf8 { position, .. } = *self {
             let (start, end) = (position, position);

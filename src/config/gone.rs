@@ -66,7 +66,7 @@ pub(super) fn compare(
     }
     let problems = gone.iter().map(|(path, reason, labels)| {
         let message = message(labels, reason);
-        let problem = Problem::of_file(Severity::Warning, path, message);
+        let problem = Problem::in_file(Severity::Warning, path, message);
         problem.with_help(HELP).made_printable()
     });
     Compared {

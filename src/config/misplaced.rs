@@ -76,7 +76,7 @@ impl HookConfig {
             let to = right.find(|right| right.parent() == path.parent());
             let to = to.unwrap_or(new).to_string_lossy();
             let help = format!("move it to {}", quoted(&to));
-            let problem = Problem::of_file(Severity::Warning, &path, message);
+            let problem = Problem::in_file(Severity::Warning, &path, message);
             problem.with_help(printable(&help)).made_printable()
         };
         BTreeSet::from_iter(paths)

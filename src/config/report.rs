@@ -86,7 +86,7 @@ impl LoadReport {
     /// Adds a warning of a file as a whole, with its fix.
     #[cfg(feature = "cli")]
     pub(crate) fn warn(&mut self, path: &Path, message: String, help: String) {
-        let problem = Problem::of_file(Severity::Warning, path, message).with_help(help);
+        let problem = Problem::in_file(Severity::Warning, path, message).with_help(help);
         self.problems.push(problem.made_printable());
     }
 

@@ -154,7 +154,7 @@ fn load_file(
     };
     let mut loaded = Loaded::nothing(&path, owner);
     loaded.is_left_out = true;
-    let problem = Problem::of_file(Severity::Error, &path, message);
+    let problem = Problem::in_file(Severity::Error, &path, message);
     match form {
         Some(form) => loaded.refuse(problem, form.is_strict()),
         None => loaded.report(problem),
@@ -175,7 +175,7 @@ pub(super) fn read(
         Ok(Some(file)) => {
             if let Some(message) = file.warning {
                 let message = format!("the file {message}");
-                loaded.report(Problem::of_file(Severity::Warning, &path, message));
+                loaded.report(Problem::in_file(Severity::Warning, &path, message));
             }
             loaded.bytes = file.text.len();
             loaded.switches = form.read(&file.text, vocabulary, is_compiled, &mut loaded);

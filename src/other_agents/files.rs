@@ -56,7 +56,7 @@ impl Source for OtherAgents {
         let of_project = AGENTS.into_iter().find(is_of);
         let mut others = BRIDGED.into_iter().filter(|agent| !AGENTS.contains(agent));
         if of_project.is_none()
-            && let Some(agent) = others.find(|agent| is_of(agent) || has_files_in(agent, directory))
+            && let Some(agent) = others.find(|agent| has_files_in(agent, directory))
         {
             return Some(self.origin(agent, None, None));
         }
@@ -308,9 +308,11 @@ fn has_files_in(agent: &Agent, directory: &Path) -> bool {
     let files = agent.settings_files().iter();
     let parents = files.filter_map(|file| Path::new(file).parent());
     let directories = agent.also_decides.iter().map(Path::new);
-    parents
+    // Some agents read a file of the project's root.
+    let mut known = parents
         .chain(directories)
-        .any(|known| directory.ends_with(known))
+        .filter(|known| *known != Path::new(""));
+    known.any(|known| directory.ends_with(known))
 }
 
 /// Returns the directory of an agent's files in a project.

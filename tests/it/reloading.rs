@@ -49,7 +49,7 @@ fn changed_files_are_loaded() {
     assert_eq!((report.loaded, events(&hooks).len()), (3, 3));
     write(&world, BESIDE, &["a:e"]);
     assert!(hooks.reload_if_changed().is_some());
-    assert_eq!(events(&hooks), ["a:e", "a:b", "a:c", "a:d"]);
+    assert_eq!(events(&hooks), ["a:b", "a:c", "a:e", "a:d"]);
     assert!(hooks.reload_if_changed().is_none());
 }
 

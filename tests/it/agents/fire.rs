@@ -41,7 +41,7 @@ fn recorded_events_are_answered_as_under_the_agent() {
 #[test]
 fn parts_and_protection_count() {
     let user = User::with_project_file(r#"{"hooks": []}"#);
-    let when = json!({"/tool_args/file_path": {"glob": "**/secret.txt"}});
+    let when = json!({"/tool_args/path": "secret.txt"});
     let answer = json!({"decision": "block", "reason": "it is secret"});
     user.has_hooks(&json!([{"event": "tool:pre_execute:write", "when": when, "answer": answer}]));
     let patch = "*** Begin Patch\n*** Add File: secret.txt\n+x\n*** End Patch";

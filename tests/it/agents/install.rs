@@ -762,7 +762,7 @@ fn a_copy_is_registered_until_no_agent_starts_it() {
     assert_eq!(installed.status, 0, "{installed:?}");
     let mode = user.path(COPY).metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
-    assert_eq!(run(&["doctor", "claude"]).err, "");
+    assert_eq!(run(&["check", "--agent", "claude"]).err, "");
 
     let command = user.command_in(".claude/settings.json", "PreToolUse");
     let write = |path: &Path| {
@@ -782,16 +782,16 @@ fn a_copy_is_registered_until_no_agent_starts_it() {
         .unwrap();
     std::io::Write::write_all(&mut copy, b"another version").unwrap();
     drop(copy);
-    let doctor = run(&["doctor", "claude"]);
+    let checked = run(&["check", "--agent", "claude"]);
     assert!(
-        doctor.out.contains(
+        checked.out.contains(
             "starts [DIR]/home/.local/share/forge-hooks/registered/forge-hooks, a copy of another version of this program"
         ),
-        "{doctor:?}"
+        "{checked:?}"
     );
     assert_eq!(run(&["install", "claude", "--yes"]).status, 0);
-    let doctor = run(&["doctor", "claude"]);
-    assert!(doctor.out.contains("a probe is blocked"), "{doctor:?}");
+    let checked = run(&["check", "--agent", "claude"]);
+    assert!(checked.out.contains("a probe is blocked"), "{checked:?}");
 
     let removed = run(&["uninstall", "claude", "--yes"]);
     assert!(

@@ -97,8 +97,8 @@ fn newer_agents_are_registered_and_removed() {
                 || text.contains(&format!("\"--timeout\",\"{seconds}\"")),
             "{text}"
         );
-        let doctor = user.ran(&["doctor", agent.name]);
-        assert!(doctor.out.contains("a probe is blocked"), "{doctor:?}");
+        let checked = user.ran(&["check", "--agent", agent.name]);
+        assert!(checked.out.contains("a probe is blocked"), "{checked:?}");
         let again = user.ran(&["install", agent.name, "--yes"]);
         assert!(again.out.contains("already registered"), "{again:?}");
         // What another version has written is replaced.
@@ -167,7 +167,7 @@ fn all_else_in_a_file_of_toml_stays() {
         let after = fs::read_to_string(&file).unwrap_or_default();
         assert_eq!(after, before);
     }
-    for (text, why) in [("hooks = 1\n", "expected tables"), ("a = [\n", "line 2")] {
+    for (text, why) in [("hooks = 1\n", "expected tables"), ("a = [\n", "line 1")] {
         let user = User::with_hooks_at_home();
         let file = user.write("home/.kimi-code/config.toml", text);
         let refused = user.ran(&["install", "kimi", "--yes"]);

@@ -155,7 +155,7 @@ fn hooks_of_other_agents_are_approved() {
     let listed = run(&["list"]).out;
     assert!(listed.contains("mygame hooks trust --project"), "{listed}");
     let fire = ["fire", "tool:pre_execute", "--tool", "bash"];
-    let commands = [&fire[..], &["trust", "--yes"], &fire, &["status"]];
+    let commands = [&fire[..], &["trust", "--yes"], &fire, &["list"]];
     assert_eq!(commands.map(|args| run(args).status), [0, 0, 1, 0]);
 }
 

@@ -1,4 +1,4 @@
-//! `fire --as`: hooks of other agents, on the payloads that these agents write, and what is printed of them.
+//! `fire --agent A --other-agents A`: hooks of other agents, on the payloads that these agents write, and what is printed of them.
 
 use serde_json::{Value, json};
 

@@ -46,7 +46,7 @@ fn each_fix_repairs_what_is_broken() {
     let table: [Broken; 9] = [
         (
             "is not approved",
-            |user| fs::remove_file(user.path("config/forge-hooks/trust.json")).unwrap(),
+            |user| fs::remove_file(user.path("config/src/forge/trust.json")).unwrap(),
             "trust",
         ),
         (
