@@ -337,7 +337,7 @@ impl Members<'_> {
 
     fn finished(mut self) -> Answer {
         if self.dialect.messages == Messages::Text {
-            return self.as_text();
+            return self.text();
         }
         if self.dialect.blocks == Blocks::Json {
             // With exit code 2, such an agent reads these keys at the top only.
@@ -361,7 +361,7 @@ impl Members<'_> {
 
 impl Members<'_> {
     /// Returns the answer to an agent that reads no JSON.
-    fn as_text(self) -> Answer {
+    fn text(self) -> Answer {
         let mut texts = self.decision.messages.clone();
         texts.extend_from_slice(&self.decision.context);
         let is_read = self.dialect.context.contains(&self.event.name) && !texts.is_empty();

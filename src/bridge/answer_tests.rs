@@ -366,16 +366,15 @@ fn assert_codex_takes(event: &Event, answer: &Answer, context: &str) {
     let Some(stdout) = nonblank(&answer.stdout).filter(|_| answer.code == 0) else {
         return;
     };
-    let is_json = stdout.starts_with('{');
-    assert!(is_json || !event.is_stop(), "{context}");
-    if !is_json {
-        return;
+    if stdout.starts_with('{') {
+        assert_codex_takes_json(event, stdout, context);
+    } else {
+        assert!(!event.is_stop(), "{context}");
     }
+}
+
+fn assert_codex_takes_json(event: &Event, stdout: &str, context: &str) {
     let keys: Value = serde_json::from_str(stdout).expect(context);
-    let has_only = |value: &Value, known: &[&str]| {
-        let mut names = value.as_object().into_iter().flat_map(Map::keys);
-        names.all(|name| known.contains(&&**name))
-    };
     let top = [
         "continue",
         "stopReason",
@@ -387,51 +386,49 @@ fn assert_codex_takes(event: &Event, answer: &Answer, context: &str) {
     ];
     assert!(has_only(&keys, &top), "{context}");
     let has = |key: &str| keys.get(key).is_some_and(|value| !value.is_null());
-    let is_before = event.name == "PreToolUse";
-    let is_call = is_before || event.name == "PermissionRequest";
-    assert!(
-        !is_call || keys["continue"] != false && !has("stopReason"),
-        "{context}"
-    );
+    let is_call = ["PreToolUse", "PermissionRequest"].contains(&event.name);
+    let goes_on = keys["continue"] != false && !has("stopReason");
+    assert!(!is_call || goes_on, "{context}");
     assert!(keys["decision"] != "approve", "{context}");
-    assert!(
-        keys["decision"] != "block" || keys["reason"].as_str().and_then(nonblank).is_some(),
-        "{context}"
-    );
+    let has_reason = keys["reason"].as_str().and_then(nonblank).is_some();
+    assert!(keys["decision"] != "block" || has_reason, "{context}");
     let specific = &keys["hookSpecificOutput"];
     assert!(specific.get("updatedMCPToolOutput").is_none(), "{context}");
-    if is_before {
-        let known = [
-            "hookEventName",
-            "permissionDecision",
-            "permissionDecisionReason",
-            "updatedInput",
-            "additionalContext",
-        ];
-        assert!(has_only(specific, &known), "{context}");
-        let (decision, reason) = (
-            &specific["permissionDecision"],
-            &specific["permissionDecisionReason"],
-        );
-        assert!(decision != "ask", "{context}");
-        assert!(
-            decision != "allow" || specific.get("updatedInput").is_some(),
-            "{context}"
-        );
-        assert!(
-            decision != "deny" || reason.as_str().and_then(nonblank).is_some(),
-            "{context}"
-        );
-        assert!(reason.is_null() || !decision.is_null(), "{context}");
-        assert!(
-            specific.get("updatedInput").is_none() || !decision.is_null(),
-            "{context}"
-        );
+    if event.name == "PreToolUse" {
+        assert_codex_takes_call(specific, context);
     }
     if event.name == "PermissionRequest" {
         let decision = &specific["decision"];
         assert!(has_only(decision, &["behavior", "message"]), "{context}");
     }
+}
+
+fn has_only(value: &Value, known: &[&str]) -> bool {
+    let mut names = value.as_object().into_iter().flat_map(Map::keys);
+    names.all(|name| known.contains(&&**name))
+}
+
+/// Checks the members of an answer before a tool.
+fn assert_codex_takes_call(specific: &Value, context: &str) {
+    let known = [
+        "hookEventName",
+        "permissionDecision",
+        "permissionDecisionReason",
+        "updatedInput",
+        "additionalContext",
+    ];
+    assert!(has_only(specific, &known), "{context}");
+    let decision = &specific["permissionDecision"];
+    let reason = &specific["permissionDecisionReason"];
+    let has_input = specific.get("updatedInput").is_some();
+    assert!(decision != "ask", "{context}");
+    assert!(decision != "allow" || has_input, "{context}");
+    let has_reason = reason.as_str().and_then(nonblank).is_some();
+    assert!(decision != "deny" || has_reason, "{context}");
+    assert!(
+        !decision.is_null() || reason.is_null() && !has_input,
+        "{context}"
+    );
 }
 
 /// Reads an answer as Gemini CLI does: JSON, also in a string, from standard error if standard output is blank. Other text is

@@ -32,15 +32,20 @@ const PATHS: [&str; 22] = [
 ];
 
 /// The words in names of arguments that a shell may run.
-const COMMANDS: [&str; 7] = [
+const COMMANDS: [&str; 9] = [
     "command",
     "commands",
     "cmd",
     "cmds",
     "commandline",
+    "keystrokes",
     "script",
     "scripts",
+    "stdin",
 ];
+
+/// Words in the names of tools whose argument `input` is typed into a running program.
+const RUNNING: [&str; 5] = ["console", "process", "session", "shell", "terminal"];
 
 /// Parts of such names that are written as one word, such as `shellcommand`. `transcript` is none.
 const PARTS_OF_COMMANDS: [&str; 3] = ["command", "cmd", "shellscript"];
@@ -163,10 +168,15 @@ fn quoted(word: &Value) -> Cow<'_, str> {
 }
 
 /// Returns the commands that a call may run: at most one more than `most`.
-pub(super) fn commands(arguments: &Map<String, Value>, most: usize) -> Vec<Command<'_>> {
+pub(super) fn commands<'a>(
+    tool: &str,
+    arguments: &'a Map<String, Value>,
+    most: usize,
+) -> Vec<Command<'a>> {
     let mut commands = Commands {
         found: Vec::new(),
         most,
+        types: words(own_name(tool)).any(|word| RUNNING.contains(&&*word)),
     };
     commands.look(arguments, false);
     commands.found
@@ -175,6 +185,8 @@ pub(super) fn commands(arguments: &Map<String, Value>, most: usize) -> Vec<Comma
 struct Commands<'a> {
     found: Vec<Command<'a>>,
     most: usize,
+    /// True if an `input` is typed into a running program.
+    types: bool,
 }
 
 impl<'a> Commands<'a> {
@@ -189,7 +201,8 @@ impl<'a> Commands<'a> {
         let has_arguments = arguments().next().is_some();
         for (name, value) in members {
             let is_program = has_arguments && PROGRAMS.contains(&&*plain(name));
-            let is_one = is_one || is_program || is_command(name);
+            let is_typed = self.types && plain(name) == "input";
+            let is_one = is_one || is_program || is_typed || is_command(name);
             self.collect(value, is_one);
             if is_one && has_arguments && is_line(value) && !are_arguments(name) {
                 self.add(value, arguments);
@@ -281,10 +294,17 @@ pub(super) fn is_of_git(tool: &str) -> bool {
 }
 
 /// Returns whether a tool only reads, by each word of its name: `read_text_file`.
-pub(super) fn is_read(tool: &str) -> bool {
+pub(super) fn is_read(tool: &str, arguments: &Map<String, Value>) -> bool {
     let mut words = words(own_name(tool));
     let first = words.next();
-    first.is_some_and(|word| READS.contains(&&*word)) && words.all(|word| READ.contains(&&*word))
+    let is_read = first.is_some_and(|word| READS.contains(&&*word));
+    // What comes from a server or another path is written to this one.
+    let is_address = |value: &Value| value.as_str().is_some_and(|text| text.contains("://"));
+    let places = arguments.keys().filter(|name| is_path(name)).count();
+    is_read
+        && words.all(|word| READ.contains(&&*word))
+        && places <= 1
+        && !arguments.values().any(is_address)
 }
 
 /// Returns whether a tool, or a word in its arguments, may move or remove a directory as a whole.
@@ -386,9 +406,10 @@ fn plain(name: &str) -> String {
 }
 
 fn is_path(name: &str) -> bool {
+    let has_path = words(name).any(|word| matches!(&*word, "path" | "paths"));
     let name = plain(name);
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '[' | ']'));
-    PATHS.iter().any(|end| name.ends_with(end)) || matches!(name, "src" | "dst")
+    PATHS.iter().any(|end| name.ends_with(end)) || matches!(name, "src" | "dst") || has_path
 }
 
 /// Removes a beginning, in any case.
@@ -463,6 +484,12 @@ mod tests {
                 &["a", "b"],
             ),
             (json!({"path": "a\n/../b"}), &[], &["a\n/../b"]),
+            (
+                json!({"pathInProject": "a", "xpathology": "b"}),
+                &[],
+                &["a"],
+            ),
+            (json!({"stdin": "a", "keystrokes": "b"}), &["b", "a"], &[]),
             (json!({"uri": "file:///a"}), &[], &["/a"]),
             (json!({"uri": "file:///a%2F"}), &[], &["file:///a%2F"]),
             (
@@ -477,7 +504,7 @@ mod tests {
             ),
         ] {
             let arguments = arguments(value);
-            let found = commands(&arguments, 100);
+            let found = commands("mcp__x__run", &arguments, 100);
             let texts: Vec<_> = found.iter().map(Command::line).collect();
             assert_eq!(texts, commands_of, "{arguments:?}");
             assert_eq!(paths(&arguments), paths_of, "{arguments:?}");
@@ -540,12 +567,21 @@ mod tests {
             (json!({"url": "ls", "query": ["ls"]}), &[]),
         ] {
             let arguments = arguments(value);
-            let found = commands(&arguments, 100);
+            let found = commands("mcp__x__run", &arguments, 100);
             let lines: Vec<_> = found.iter().map(Command::line).collect();
             assert_eq!(lines, expected, "{arguments:?}");
         }
         let many = arguments(json!({"commands": vec!["ls"; 1000]}));
-        assert_eq!(commands(&many, 100).len(), 101);
+        assert_eq!(commands("run", &many, 100).len(), 101);
+        let typed = arguments(json!({"pid": 1, "input": "sudo ls"}));
+        for (tool, expected) in [
+            ("mcp__desktop-commander__interact_with_process", 1),
+            ("mcp__shell__write", 0),
+            ("mcp__x__sendToTerminal", 1),
+            ("mcp__x__translate", 0),
+        ] {
+            assert_eq!(commands(tool, &typed, 100).len(), expected, "{tool}");
+        }
     }
 
     #[test]

@@ -173,7 +173,7 @@ impl<'a> Call<'a> {
         let is_one = arguments::is_of_git(theirs) || arguments::paths(arguments).len() == 1;
         if arguments::moves(theirs, arguments) {
             Protects::All
-        } else if arguments::is_read(theirs) {
+        } else if arguments::is_read(theirs, arguments) {
             Protects::Nothing
         } else if is_one {
             Protects::NotAbove
@@ -393,7 +393,8 @@ impl<'a> Call<'a> {
             changed
         };
         let mut parts = Vec::new();
-        let commands = arguments::commands(arguments, MOST_COMMANDS);
+        let tool = self.called.as_ref().map_or("", |(theirs, _)| theirs);
+        let commands = arguments::commands(tool, arguments, MOST_COMMANDS);
         if commands.len() > MOST_COMMANDS {
             return Err(format!(
                 "the call has more than {MOST_COMMANDS} commands: make several calls"

@@ -289,11 +289,14 @@ impl Command {
 
     /// Returns whether the command reads no hooks files, so that no option selects them.
     fn is_without_files(&self) -> bool {
-        match self {
-            Self::Events(_) | Self::Trace(_) | Self::Completions { .. } => true,
-            Self::Install(_) | Self::Uninstall(_) => true,
-            _ => false,
-        }
+        matches!(
+            self,
+            Self::Events(_)
+                | Self::Trace(_)
+                | Self::Completions { .. }
+                | Self::Install(_)
+                | Self::Uninstall(_)
+        )
     }
 
     /// # Errors

@@ -186,7 +186,10 @@ impl Permit {
 }
 
 fn as_end(result: &Result<Value, String>) -> Result<Value, &str> {
-    result.as_ref().map(Value::clone).map_err(String::as_str)
+    match result {
+        Ok(value) => Ok(value.clone()),
+        Err(why) => Err(why),
+    }
 }
 
 fn panic_message(payload: &(dyn Any + Send)) -> &str {

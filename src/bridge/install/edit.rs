@@ -162,17 +162,23 @@ fn edited(
     Ok(text[..body.skipped].to_owned() + &tree.to_string())
 }
 
-/// Replaces a handler where it stands.
+/// Sets the members of a handler where it stands. Others, and comments, stay.
 fn replace(handler: &CstNode, new: &Value) {
-    if let Some(object) = handler.as_object() {
-        object.replace_with(json_input(new));
+    let Some(object) = handler.as_object() else {
+        return;
+    };
+    for (key, value) in new.as_object().into_iter().flatten() {
+        match object.get(key) {
+            Some(member) => member.set_value(json_input(value)),
+            None => drop(object.append(key, json_input(value))),
+        }
     }
 }
 
 /// Removes a handler, with its group, its event and the object of all events if they would be empty.
 fn remove(handler: CstNode) {
     let mut removed = handler;
-    while let Some(above) = removed.parent().filter(|above| would_be_empty(above)) {
+    while let Some(above) = removed.parent().filter(would_be_empty) {
         removed = above.into();
     }
     removed.remove();
@@ -184,13 +190,20 @@ fn would_be_empty(above: &CstContainerNode) -> bool {
     match above {
         CstContainerNode::Array(list) => list.elements().len() == 1 && !has_comment,
         CstContainerNode::Object(object) => match object.parent() {
-            Some(CstContainerNode::Array(_)) => true,
+            Some(CstContainerNode::Array(_)) => !has_comment && is_bare(object),
             Some(CstContainerNode::ObjectProp(_)) => object.properties().len() == 1 && !has_comment,
             _ => false,
         },
         CstContainerNode::ObjectProp(_) => true,
         CstContainerNode::Root(_) => false,
     }
+}
+
+/// Returns whether a group has nothing of a person besides its handlers.
+fn is_bare(group: &CstObject) -> bool {
+    let names = group.properties().into_iter();
+    let mut names = names.map(|member| member.decoded_name().unwrap_or_default());
+    names.all(|name| matches!(&*name, "hooks" | "matcher"))
 }
 
 struct Settings {

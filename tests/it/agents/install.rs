@@ -744,18 +744,23 @@ fn the_path_by_which_the_user_calls_it_is_registered() {
     }
 }
 
-#[test]
-fn a_copy_is_registered_until_no_agent_starts_it() {
-    let user = User::with_home();
-    user.write("venv/pyvenv.cfg", "");
-    fs::create_dir_all(user.path("venv/bin")).unwrap();
+/// Runs the program, where it is in a virtual environment.
+fn run_in_venv(user: &User, words: &[&str]) -> Printed {
     let program = user.path("venv/bin/forge-hooks");
-    user.has_program(&program);
-    let run = |words: &[&str]| {
-        let mut command = Command::new(&program);
-        user.set(&mut command);
-        user.printed(command.args(words).output().unwrap())
-    };
+    if !program.exists() {
+        user.write("venv/pyvenv.cfg", "");
+        fs::create_dir_all(user.path("venv/bin")).unwrap();
+        user.has_program(&program);
+    }
+    let mut command = Command::new(&program);
+    user.set(&mut command);
+    user.printed(command.args(words).output().unwrap())
+}
+
+#[test]
+fn a_copy_is_registered_and_protected() {
+    let user = User::with_home();
+    let run = |words: &[&str]| run_in_venv(&user, words);
     let refused = run(&["install", "claude"]);
     assert!(refused.status != 0 && !user.path(COPY).exists());
     let installed = run(&["install", "claude", "gemini", "--yes"]);
@@ -775,7 +780,14 @@ fn a_copy_is_registered_until_no_agent_starts_it() {
         let answer = write(&user.path(path));
         assert_eq!(answer.status, status, "{path}: {answer:?}");
     }
+}
 
+#[test]
+fn a_copy_is_replaced_and_removed_with_the_last_agent() {
+    let user = User::with_home();
+    let run = |words: &[&str]| run_in_venv(&user, words);
+    let installed = run(&["install", "claude", "gemini", "--yes"]);
+    assert_eq!(installed.status, 0, "{installed:?}");
     let mut copy = fs::File::options()
         .append(true)
         .open(user.path(COPY))

@@ -79,6 +79,17 @@ impl User {
     }
 }
 
+fn has_handlers(agent: &super::Agent, text: &str) {
+    let is_named = text.contains(agent.before) || agent.stop.is_empty();
+    assert!(is_named, "{text}");
+    let seconds = agent.timeout.1;
+    let forms = [
+        format!("--timeout {seconds}"),
+        format!("\"--timeout\",\"{seconds}\""),
+    ];
+    assert!(forms.iter().any(|form| text.contains(form)), "{text}");
+}
+
 #[test]
 fn newer_agents_are_registered_and_removed() {
     for agent in &NEWER {
@@ -87,16 +98,7 @@ fn newer_agents_are_registered_and_removed() {
         let installed = user.ran(&["install", agent.name, "--yes"]);
         assert_eq!(installed.status, 0, "{installed:?}");
         let text = user.read(&file);
-        assert!(
-            text.contains(agent.before) || agent.stop.is_empty(),
-            "{text}"
-        );
-        let seconds = agent.timeout.1;
-        assert!(
-            text.contains(&format!("--timeout {seconds}"))
-                || text.contains(&format!("\"--timeout\",\"{seconds}\"")),
-            "{text}"
-        );
+        has_handlers(agent, &text);
         let checked = user.ran(&["check", "--agent", agent.name]);
         assert!(checked.out.contains("a probe is blocked"), "{checked:?}");
         let again = user.ran(&["install", agent.name, "--yes"]);
@@ -167,6 +169,10 @@ fn all_else_in_a_file_of_toml_stays() {
         let after = fs::read_to_string(&file).unwrap_or_default();
         assert_eq!(after, before);
     }
+}
+
+#[test]
+fn toml_that_cannot_be_edited_stays() {
     for (text, why) in [("hooks = 1\n", "expected tables"), ("a = [\n", "line 1")] {
         let user = User::with_hooks_at_home();
         let file = user.write("home/.kimi-code/config.toml", text);
@@ -264,6 +270,18 @@ fn a_plugin_passes_a_call_only_at_a_yes_to_it() {
             blocked.starts_with("blocked ") && blocked.ends_with("not here"),
             "{blocked}"
         );
+    }
+}
+
+#[test]
+fn a_plugin_blocks_if_the_program_does_not_answer() {
+    for agent in NEWER.iter().filter(|agent| agent.stop.is_empty()) {
+        if !can_run(agent) {
+            continue;
+        }
+        let user = User::with_hooks_at_home();
+        user.ran(&["install", agent.name, "--yes"]);
+        let plugin = user.path(&format!("home/{}", agent.file));
         // The same plugin, with another program and a short deadline.
         let program = user.write("stand-in/forge-hooks", STAND_IN);
         fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();

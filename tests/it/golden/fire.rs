@@ -109,7 +109,8 @@ fn fire(user: &User, tool: &str, event: &str, command: &str) -> (i32, Value) {
             "settings.json",
             &json!({"hooks": {event: [{"hooks": [hook]}]}}).to_string(),
         );
-        let words = format!("fire --agent {tool} --other-agents {tool} --event-json - --json --settings");
+        let words =
+            format!("fire --agent {tool} --other-agents {tool} --event-json - --json --settings");
         (words, file)
     };
     let mut args: Vec<&str> = words.split(' ').collect();
