@@ -6,7 +6,6 @@ None of them needs an account for a model on this machine.
 import json
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -48,6 +47,8 @@ class Agent:
     shows_without_terminal = True
     # Whether it shows its user why a prompt was blocked.
     shows_blocked_prompts = True
+    # Arguments with which a person reads why a prompt was blocked, if not always.
+    shows_more = []
     # Whether it was tried on a terminal.
     has_terminal = True
     # Whether a plugin starts this program.
@@ -432,11 +433,15 @@ class OpenCode(Agent):
     shows_blocked_prompts = False
     registered_in = ".config/opencode/plugin/forge-hooks.js"
     command = "opencode"
-    # What it installs beside a plugin, which needs the network: the file that it writes then, and the package.
-    beside_plugins = ("@opencode-ai/plugin", "1.18.33")
+    shows_more = ["--print-logs"]
+    # The package that it installs beside a plugin. Without a network it waits for that before its first request.
+    beside_plugins = "@opencode-ai/plugin"
 
     def prepare(self, home, project, directory):
-        shutil.copytree(directory / "plugins" / self.command, home / f".config/{self.command}", dirs_exist_ok=True)
+        # With these it takes the package for installed. No plugin of ours imports it.
+        directory = home / f".config/{self.command}"
+        write(directory / "package-lock.json", {"packages": {"": {"dependencies": {self.beside_plugins: "*"}}}})
+        (directory / "node_modules").mkdir()
 
     def program(self, modules):
         return [str(modules / f"opencode-linux-{MACHINE}/bin/opencode"), "run"]
@@ -482,7 +487,7 @@ class Kilo(OpenCode):
     settings = ".config/kilo/kilo.json"
     registered_in = ".config/kilo/plugin/forge-hooks.js"
     command = "kilo"
-    beside_plugins = ("@kilocode/plugin", "7.7.7")
+    beside_plugins = "@kilocode/plugin"
 
     def program(self, modules):
         return [str(modules / f"@kilocode/cli-linux-{MACHINE}/bin/kilo"), "run"]

@@ -352,7 +352,7 @@ def a_missing_program_is_named(place):
     place.has_hooks([])
     place.program.unlink()
     seen = place.work([agent.shell("echo x > RAN")], on_terminal=not agent.shows_without_terminal or agent.has_terminal,
-        keys=[("forge-hooksdidnotrun", "")])
+        keys=[("forge-hooksdidnotrun", "")], options=agent.shows_more)
     # Without the frames of the terminal.
     shown = "".join("".join(c for c in seen.shown if c.isascii()).split())
     for words in (str(place.program), agent.registered_in, f"forge-hooksinstall{agent.name}", f"forge-hooksuninstall{agent.name}"):
