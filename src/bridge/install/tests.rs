@@ -380,7 +380,7 @@ fn what_people_have_changed_since_stays() {
         ),
         (
             r#"{"hooks": {"Stop": [{"note": "mine", "hooks": [OWN]}, {"hooks": [OWN], /* mine */ "matcher": "*"}]}}"#,
-            r#"{"hooks": {"Stop": [{"note": "mine", "hooks": []}, {"hooks": [], "matcher": "*"}]}}"#,
+            r#"{"hooks": {"Stop": [{"note": "mine"}, {"matcher": "*"}]}}"#,
         ),
         // An agent has written the file again.
         (r#"{"hooks":{"Stop":[{"hooks":[OWN]}]}}"#, "{}"),
