@@ -217,7 +217,7 @@ pub(crate) fn rows() -> Vec<Row> {
         count(
             "instructions of forge-hooks fire --json with one hook",
             2_600_000.0,
-            2_730_000.0,
+            2_920_000.0,
             program::instructions_of_fire,
         ),
         #[cfg(feature = "cli")]
