@@ -192,7 +192,7 @@ fn a_cancellation_reaches_a_run_that_is_just_registered() {
         let parent = CancelToken::new();
         let canceller = parent.clone();
         let canceller = thread::spawn(move || canceller.cancel());
-        let (sender, _received) = ResultSender::new(0, false);
+        let (sender, _received) = ResultSender::new(0, false, Default::default());
         let (own, tokens) = (CancelToken::new(), vec![CancelToken::new(), parent]);
         let run = Run::of_event(tokens, own.clone(), sender.channel);
         canceller.join().unwrap();
