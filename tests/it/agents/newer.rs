@@ -173,7 +173,10 @@ fn all_else_in_a_file_of_toml_stays() {
 
 #[test]
 fn toml_that_cannot_be_edited_stays() {
-    for (text, why) in [("hooks = 1\n", "expected tables"), ("a = [\n", "config.toml`, line ")] {
+    for (text, why) in [
+        ("hooks = 1\n", "expected tables"),
+        ("a = [\n", "config.toml`, line "),
+    ] {
         let user = User::with_hooks_at_home();
         let file = user.write("home/.kimi-code/config.toml", text);
         let refused = user.ran(&["install", "kimi", "--yes"]);
