@@ -34,7 +34,7 @@ export default function (pi: any) {
   let context = ""
   const adds = (answer: any) => { context = [context, answer.additionalContext].filter(text => text).join("\n") }
   pi.on("session_start", (event: any, ctx: any) => ask("session_start", ctx, { source: event.reason }).then(adds, error => say(ctx, error.message)))
-  // What is thrown here would let the prompt pass.
+  // An error here would let the prompt pass.
   pi.on("input", (event: any, ctx: any) => ask("input", ctx, { prompt: event.text }).then(adds, error => (say(ctx, error.message), { action: "handled" })))
   pi.on("before_agent_start", () => {
     const message = { customType: "forge-hooks", content: context, display: true }

@@ -298,7 +298,7 @@ pub(super) fn is_read(tool: &str, arguments: &Map<String, Value>) -> bool {
     let mut words = words(own_name(tool));
     let first = words.next();
     let is_read = first.is_some_and(|word| READS.contains(&&*word));
-    // What comes from a server or another path is written to this one.
+    // Such a tool may write here, from a server or from another path.
     let is_address = |value: &Value| value.as_str().is_some_and(|text| text.contains("://"));
     let places = arguments.keys().filter(|name| is_path(name)).count();
     is_read

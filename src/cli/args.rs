@@ -542,7 +542,7 @@ pub(crate) struct Check {
     /// under each agent].
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<PathBuf>,
-    /// Of the agents, only this one; can be repeated.
+    /// Check the registration in this agent alone; can be repeated.
     #[arg(long, value_name = "AGENT", value_parser = guarded(), conflicts_with = "files")]
     pub(crate) agent: Vec<&'static Agent>,
     /// Print one object for programs.
@@ -557,7 +557,7 @@ pub(crate) struct Check {
 pub(crate) struct List {
     #[command(flatten)]
     pub(crate) given: Given,
-    /// As `fire --keep-going` does.
+    /// Go on behind a hook that fails, as `fire --keep-going` does.
     #[arg(long)]
     pub(crate) keep_going: bool,
     /// Print one object for programs.

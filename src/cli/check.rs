@@ -71,7 +71,7 @@ impl CheckOutput {
         self.is_of_all = true;
         let agents = checkups(&args.agent, context)?;
         let is_guarding = agents.iter().any(Checkup::is_registered);
-        // Whether a hook is approved is said of files that can be read.
+        // Approvals are looked at only if all files can be read.
         let has_approvals = self.all.is_ok() && self.add_approvals(context)?;
         for checkup in &agents {
             self.all.problems.extend_from_slice(&checkup.problems);

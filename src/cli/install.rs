@@ -377,7 +377,7 @@ pub(crate) fn only_itself(context: &Context<'_>) -> Result<(), CommandError> {
     Err(CommandError::new(message))
 }
 
-/// Whether the files were written, and the errors of those that were not.
+/// The end of the writing: refused, or the written files with the errors of the others.
 enum Written {
     /// The user has said no.
     Refused,

@@ -1,4 +1,4 @@
-//! Whether this program is registered in the settings of agents as it is now, and whether it blocks a probe. A part of `check`.
+//! Checks that this program is registered in the settings of agents as it is now, and that it blocks a probe. A part of `check`.
 
 use std::collections::{BTreeSet, HashSet};
 use std::env;

@@ -40,8 +40,6 @@ pub struct Agent {
     /// Files in the user's home that run before each hook.
     #[cfg_attr(not(feature = "cli"), allow(dead_code))]
     pub(crate) decides_at_home: Words,
-    /// The file that identifies a plugin of this agent.
-    pub(crate) manifest: &'static str,
     /// The variable that names another place for this directory, below the home directory, where the user's files are.
     #[cfg_attr(
         not(feature = "cli"),
@@ -91,10 +89,6 @@ pub struct Agent {
     pub(crate) environment: Option<&'static str>,
 
     // The handlers in a file.
-    /// The keys of a handler that the agent reads, in addition to `type` and `command`.
-    pub(crate) keys: Words,
-    /// The keys of a handler or a group that the agent applies, but this crate does not.
-    pub(crate) keys_not_applied: Words,
     /// True if messages show the `name` of a handler instead of its command.
     #[cfg_attr(
         not(feature = "cli"),
@@ -109,9 +103,6 @@ pub struct Agent {
     pub(crate) milliseconds: bool,
     /// The timeout of a hook without its own, in seconds, unless its event has another one.
     pub(super) seconds: u64,
-    /// The characters of a matcher, besides letters and digits, that make it a list of exact names and not a regular
-    /// expression.
-    pub(super) list_of_names: &'static str,
 
     // These fields are about the input of a hook.
     pub(super) events: &'static [Event],
@@ -119,8 +110,6 @@ pub struct Agent {
     pub(super) fields: &'static [Field],
     /// Keys of an event's data, with their names in the input.
     pub(super) renamed: Pairs,
-    /// True if hooks expect the text that a shell has returned as an object with `stdout`.
-    pub(super) wraps_output: bool,
     pub(super) tools: &'static [Tool],
     /// True if the agent reads other paths than those of a call: without an `@` before it, with `%2F` for `/`, or of another
     /// file with this name if there is none.
@@ -141,20 +130,49 @@ pub struct Agent {
         expect(dead_code, reason = "only the program registers hooks")
     )]
     pub(crate) plugin: Option<&'static str>,
+    pub(crate) variables: &'static [(&'static str, Variable)],
+    /// What hosts need to run the agent's own hooks.
+    pub(crate) emulated: &'static Emulated,
+}
+
+/// The rules by which a host runs the hooks in an agent's own files.
+pub(crate) struct Emulated {
+    /// The file that identifies a plugin of this agent.
+    pub(crate) manifest: &'static str,
+    /// The keys of a handler that the agent reads, in addition to `type` and `command`.
+    pub(crate) keys: Words,
+    /// The keys of a handler or a group that the agent applies, but this crate does not.
+    pub(crate) keys_not_applied: Words,
+    /// The characters of a matcher, besides letters and digits, that make it a list of exact names and not a regular
+    /// expression.
+    pub(crate) list_of_names: &'static str,
+    /// True if hooks expect the text that a shell has returned as an object with `stdout`.
+    pub(crate) wraps_output: bool,
     /// Names of tools, each with another name that a matcher may use for it.
     pub(crate) also_called: Pairs,
-    pub(crate) variables: &'static [(&'static str, Variable)],
+    /// True if an explicit yes counts before a tool, and with an exit code other than 0.
+    pub(crate) takes_yes: bool,
+    /// True if the name of another event makes an answer invalid.
+    pub(crate) checks_event_name: bool,
+    /// True if the reason of a hook that blocks after a tool replaces the tool's output.
+    pub(crate) block_replaces_output: bool,
     /// The shell of a command whose handler names none.
     pub(super) shell: UsualShell,
-
-    // These fields are about the reading of a hook's end.
-    /// True if an explicit yes counts before a tool, and with an exit code other than 0.
-    pub(super) takes_yes: bool,
-    /// True if the name of another event makes an answer invalid.
-    pub(super) checks_event_name: bool,
-    /// True if the reason of a hook that blocks after a tool replaces the tool's output.
-    pub(super) block_replaces_output: bool,
 }
+
+/// The rules of an agent whose hooks hosts do not run: nothing reads them.
+pub(super) const NOT_EMULATED: &Emulated = &Emulated {
+    manifest: "",
+    keys: &[],
+    keys_not_applied: &[],
+    list_of_names: "",
+    wraps_output: false,
+    also_called: &[],
+    takes_yes: false,
+    checks_event_name: true,
+    block_replaces_output: true,
+    shell: UsualShell::Bash,
+};
 
 /// A tool of an agent, by its names there and here.
 #[derive(Debug, Clone, Copy)]
@@ -510,7 +528,7 @@ impl Agent {
     /// Returns whether a matcher of tools is a list of exact names, not a regular expression.
     pub(crate) fn is_list_of_names(&self, matcher: &str) -> bool {
         let mut characters = matcher.chars();
-        characters.all(|c| c.is_ascii_alphanumeric() || self.list_of_names.contains(c))
+        characters.all(|c| c.is_ascii_alphanumeric() || self.emulated.list_of_names.contains(c))
     }
 }
 

@@ -7,8 +7,8 @@ use super::agent::Effect::{Blocks, FeedsBack};
 use super::agent::Fires::{OfHost, UnderAgent};
 use super::agent::Unset::{False, List, Null, Object, Text};
 use super::agent::{
-    Agent, EVENT, Event, Field, HandlerApproval, Pairs, SPECIFIC, Specific, TOOL_NAME, UsualShell,
-    Variable, tool,
+    Agent, EVENT, Emulated, Event, Field, HandlerApproval, Pairs, SPECIFIC, Specific, TOOL_NAME,
+    UsualShell, Variable, tool,
 };
 
 // These constants are parts of the rows below.
@@ -62,7 +62,6 @@ pub const CLAUDE: &Agent = &Agent {
     also_decides: &[".claude.json", ".claude/plugins", ".mcp.json"],
     may_decide: &[".claude/agents", ".claude/commands", ".claude/skills"],
     decides_at_home: &[],
-    manifest: ".claude-plugin",
     moved_by: ("CLAUDE_CONFIG_DIR", ".claude"),
     set_for_tools: "CLAUDECODE",
     approval: None,
@@ -72,16 +71,12 @@ pub const CLAUDE: &Agent = &Agent {
     all_off: Some(("disableAllHooks", true)),
     disabled: None,
     environment: Some("env"),
-    keys: &["args", "shell", "if", "timeout", "async", "asyncRewake", "onFailure", "statusMessage"],
-    keys_not_applied: &["asyncRewake", "once", "rewakeMessage", "rewakeSummary"],
     names_handlers: false,
     milliseconds: false,
     seconds: 600,
-    list_of_names: "_- ,|",
     events: CLAUDE_EVENTS,
     fields: &[text("session_id"), text("transcript_path"), ("permission_mode", Text("default"))],
     renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_response"), ("content", "prompt")],
-    wraps_output: true,
     tools: &[
         tool("Bash", &["bash", "shell"]).needing(&["command"]),
         tool("PowerShell", &["bash"]), tool("Monitor", &["bash"]),
@@ -98,7 +93,6 @@ pub const CLAUDE: &Agent = &Agent {
     corrects_paths: false,
     joins_servers: None,
     plugin: None,
-    also_called: &[("Task", "Agent"), ("Agent", "Task")],
     variables: &[
         ("CLAUDE_PROJECT_DIR", Variable::Project),
         ("CLAUDE_PLUGIN_ROOT", Variable::Plugin),
@@ -106,10 +100,18 @@ pub const CLAUDE: &Agent = &Agent {
         ("CLAUDE_EFFORT", Variable::Effort),
         ("CLAUDE_ENV_FILE", Variable::EnvFile),
     ],
-    takes_yes: true,
-    checks_event_name: true,
-    block_replaces_output: false,
-    shell: UsualShell::Bash,
+    emulated: &Emulated {
+        manifest: ".claude-plugin",
+        keys: &["args", "shell", "if", "timeout", "async", "asyncRewake", "onFailure", "statusMessage"],
+        keys_not_applied: &["asyncRewake", "once", "rewakeMessage", "rewakeSummary"],
+        list_of_names: "_- ,|",
+        wraps_output: true,
+        also_called: &[("Task", "Agent"), ("Agent", "Task")],
+        takes_yes: true,
+        checks_event_name: true,
+        block_replaces_output: false,
+        shell: UsualShell::Bash,
+    },
 };
 
 const CLAUDE_DATA: Variable = Variable::PluginData(".claude/plugins/data");
@@ -241,7 +243,6 @@ pub const CODEX: &Agent = &Agent {
     decides_at_home: &[
         ".bash_login", ".bash_profile", ".bashrc", ".config/fish", ".profile", ".zlogin", ".zprofile", ".zshenv", ".zshrc",
     ],
-    manifest: ".codex-plugin",
     moved_by: ("CODEX_HOME", ".codex"),
     set_for_tools: "CODEX_THREAD_ID",
     approval: Some(HandlerApproval {
@@ -255,18 +256,12 @@ pub const CODEX: &Agent = &Agent {
     all_off: None,
     disabled: None,
     environment: None,
-    keys: &[
-        "timeout", "timeoutSec", "additionalContextLimit", "async", "commandWindows", "command_windows", "onFailure", "statusMessage",
-    ],
-    keys_not_applied: &["additionalContextLimit"],
     names_handlers: false,
     milliseconds: false,
     seconds: 600,
-    list_of_names: "_|",
     events: CODEX_EVENTS,
     fields: &[text("session_id"), ("transcript_path", Null), ("permission_mode", Text("default")), text("model")],
     renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_response"), ("content", "prompt")],
-    wraps_output: false,
     tools: &[
         tool("Bash", &["bash", "shell"]).needing(&["command"]),
         tool(APPLY_PATCH, &["write", "edit", "multi_edit"]).needing(&["command"]),
@@ -275,17 +270,26 @@ pub const CODEX: &Agent = &Agent {
     corrects_paths: false,
     joins_servers: None,
     plugin: None,
-    also_called: &[("apply_patch", "Edit"), ("apply_patch", "Write")],
     variables: &[
         ("PLUGIN_ROOT", Variable::Plugin),
         ("CLAUDE_PLUGIN_ROOT", Variable::Plugin),
         ("PLUGIN_DATA", CODEX_DATA),
         ("CLAUDE_PLUGIN_DATA", CODEX_DATA),
     ],
-    takes_yes: false,
-    checks_event_name: false,
-    block_replaces_output: true,
-    shell: UsualShell::Login,
+    emulated: &Emulated {
+        manifest: ".codex-plugin",
+        keys: &[
+            "timeout", "timeoutSec", "additionalContextLimit", "async", "commandWindows", "command_windows", "onFailure", "statusMessage",
+        ],
+        keys_not_applied: &["additionalContextLimit"],
+        list_of_names: "_|",
+        wraps_output: false,
+        also_called: &[("apply_patch", "Edit"), ("apply_patch", "Write")],
+        takes_yes: false,
+        checks_event_name: false,
+        block_replaces_output: true,
+        shell: UsualShell::Login,
+    },
 };
 
 const CODEX_DATA: Variable = Variable::PluginData(".codex/plugins/data");

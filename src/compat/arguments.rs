@@ -130,7 +130,7 @@ pub(super) fn came_from_agent(event: &HookEvent) -> bool {
 pub(super) fn wrapped(agent: &Agent, tool: &str, value: &Value) -> Option<Value> {
     let text = value
         .as_str()
-        .filter(|_| agent.wraps_output && tool == "Bash")?;
+        .filter(|_| agent.emulated.wraps_output && tool == "Bash")?;
     Some(json!({"stdout": text, "stderr": "", "interrupted": false, "isImage": false}))
 }
 

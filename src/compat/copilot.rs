@@ -6,7 +6,7 @@
 use super::agent::Effect::{Blocks, FeedsBack};
 use super::agent::Fires::Never;
 use super::agent::Unset::{Null, Object, Text};
-use super::agent::{Agent, EVENT, Event, Pairs, SPECIFIC, Specific, UsualShell, Variable, tool};
+use super::agent::{Agent, EVENT, Event, NOT_EMULATED, Pairs, SPECIFIC, Specific, Variable, tool};
 use super::agents::{ACTIVE, APPLY_PATCH, INPUT, LAST, SUBAGENT, TOOL, TRIGGER, text};
 
 #[rustfmt::skip]
@@ -71,17 +71,7 @@ pub(crate) const COPILOT: &Agent = &Agent {
     joins_servers: Some("-"),
     plugin: None,
     variables: &[("COPILOT_PROJECT_DIR", Variable::Project), ("CLAUDE_PROJECT_DIR", Variable::Project)],
-    // Nothing reads the rest, since hosts do not run its hooks.
-    manifest: "",
-    keys: &[],
-    keys_not_applied: &[],
-    list_of_names: "",
-    wraps_output: false,
-    also_called: &[],
-    takes_yes: true,
-    checks_event_name: true,
-    block_replaces_output: false,
-    shell: UsualShell::Bash,
+    emulated: NOT_EMULATED,
 };
 
 #[rustfmt::skip]

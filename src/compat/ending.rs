@@ -72,7 +72,7 @@ const BEYOND_LIMITS: &str =
 /// The reason of a hook that gives none where exit code 2 is explained.
 const NO_REASON: &str = "the hook exited with code 2, and wrote no reason to standard error";
 
-/// What the model reads in place of an output, if the hook that blocks it gives no reason.
+/// The text in place of an output, if the hook that blocks it gives no reason.
 const BLOCKED: &str = "a hook has blocked this output, and gave no reason";
 
 /// Keys that ask for effects that hosts do not apply.
@@ -323,7 +323,7 @@ impl Reader<'_> {
         }
         // The agent would have asked its user all the same. A permission is what such a hook is asked for.
         let is_request = self.event.specific.within.is_some() && self.code == 0;
-        let is_refused = !self.agent.takes_yes && !is_request;
+        let is_refused = !self.agent.emulated.takes_yes && !is_request;
         if is_refused && self.output.decision == Some(Decision::Allow) {
             self.output.decision = None;
         }
@@ -338,7 +338,7 @@ impl Reader<'_> {
                 self.output.reason = reason;
             }
             (Decision::Block, Effect::FeedsBack) => {
-                if self.agent.block_replaces_output {
+                if self.agent.emulated.block_replaces_output {
                     let shown = reason.as_deref().unwrap_or(BLOCKED);
                     self.output.updated_output = Some(shown.into());
                 }
@@ -357,7 +357,7 @@ impl Reader<'_> {
         let expected = self.event.name;
         specific.blame(match specific.text("hookEventName") {
             None => format!("`hookSpecificOutput` lacks `\"hookEventName\": \"{expected}\"`"),
-            Some(name) if name != expected && self.agent.checks_event_name => {
+            Some(name) if name != expected && self.agent.emulated.checks_event_name => {
                 let name = beginning(name);
                 format!("`hookEventName`: expected `{expected}`, found `{name}`")
             }

@@ -3,7 +3,7 @@
 use super::agent::Effect::{Blocks, FeedsBack};
 use super::agent::Fires::Never;
 use super::agent::Unset::{Object, Text};
-use super::agent::{Agent, EVENT, Event, Pairs, SPECIFIC, Specific, UsualShell, Variable, tool};
+use super::agent::{Agent, EVENT, Event, NOT_EMULATED, Pairs, SPECIFIC, Specific, Variable, tool};
 use super::agents::{ACTIVE, FILE_PATH, INPUT, TOOL, TRIGGER, text};
 
 const DIR_PATH: Pairs = &[("dir_path", "path")];
@@ -58,17 +58,7 @@ pub(crate) const GEMINI: &Agent = &Agent {
         ("workspacePath", Variable::Project),
         ("extensionPath", Variable::Plugin),
     ],
-    // Nothing reads the rest, since hosts do not run its hooks.
-    manifest: "",
-    keys: &[],
-    keys_not_applied: &[],
-    list_of_names: "",
-    wraps_output: false,
-    also_called: &[],
-    takes_yes: true,
-    checks_event_name: true,
-    block_replaces_output: false,
-    shell: UsualShell::Bash,
+    emulated: NOT_EMULATED,
 };
 
 #[rustfmt::skip]

@@ -4,7 +4,7 @@
 
 use super::agent::Effect::{Blocks, FeedsBack};
 use super::agent::Unset::{Object, Text};
-use super::agent::{Agent, EVENT, Event, Pairs, SPECIFIC, Specific, UsualShell, Variable, tool};
+use super::agent::{Agent, EVENT, Event, NOT_EMULATED, Pairs, SPECIFIC, Specific, Variable, tool};
 use super::agents::{ACTIVE, CALL, FILE_PATH, INPUT, SUBAGENT, TOOL, text};
 
 #[rustfmt::skip]
@@ -51,17 +51,7 @@ pub(crate) const GROK: &Agent = &Agent {
     joins_servers: Some("__"),
     plugin: None,
     variables: &[("GROK_WORKSPACE_ROOT", Variable::Project), ("CLAUDE_PROJECT_DIR", Variable::Project)],
-    // Nothing reads the rest, since hosts do not run its hooks.
-    manifest: "",
-    keys: &[],
-    keys_not_applied: &[],
-    list_of_names: "",
-    wraps_output: false,
-    takes_yes: false,
-    checks_event_name: true,
-    block_replaces_output: true,
-    also_called: &[],
-    shell: UsualShell::Bash,
+    emulated: NOT_EMULATED,
 };
 
 #[rustfmt::skip]

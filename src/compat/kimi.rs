@@ -5,7 +5,7 @@
 use super::agent::Effect::Blocks;
 use super::agent::Fires::Never;
 use super::agent::Unset::{False, List, Object, Text};
-use super::agent::{Agent, EVENT, Event, SPECIFIC, Specific, UsualShell, tool};
+use super::agent::{Agent, EVENT, Event, NOT_EMULATED, SPECIFIC, Specific, tool};
 use super::agents::{ACTIVE, INPUT, TOOL, text};
 
 #[rustfmt::skip]
@@ -48,17 +48,7 @@ pub(crate) const KIMI: &Agent = &Agent {
     joins_servers: None,
     plugin: None,
     variables: &[],
-    // Nothing reads the rest, since hosts do not run its hooks.
-    manifest: "",
-    keys: &[],
-    keys_not_applied: &[],
-    list_of_names: "",
-    wraps_output: false,
-    takes_yes: false,
-    checks_event_name: true,
-    block_replaces_output: true,
-    also_called: &[],
-    shell: UsualShell::Bash,
+    emulated: NOT_EMULATED,
 };
 
 #[rustfmt::skip]

@@ -5,7 +5,7 @@
 use super::agent::Effect::{Blocks, FeedsBack};
 use super::agent::Fires::UnderAgent;
 use super::agent::Unset::Text;
-use super::agent::{Agent, EVENT, Event, Pairs, SPECIFIC, Specific, UsualShell, tool};
+use super::agent::{Agent, EVENT, Event, NOT_EMULATED, Pairs, SPECIFIC, Specific, tool};
 use super::agents::{CALL, INPUT, TOOL, text};
 
 const FILE: Pairs = &[("filePath", "path")];
@@ -64,17 +64,7 @@ pub(crate) const OPENCODE: &Agent = &Agent {
     joins_servers: Some("_"),
     plugin: Some(include_str!("../agents/opencode.js")),
     variables: &[],
-    // Nothing reads the rest, since hosts do not run its hooks.
-    manifest: "",
-    keys: &[],
-    keys_not_applied: &[],
-    list_of_names: "",
-    wraps_output: false,
-    takes_yes: false,
-    checks_event_name: true,
-    block_replaces_output: true,
-    also_called: &[],
-    shell: UsualShell::Bash,
+    emulated: NOT_EMULATED,
 };
 
 /// Kilo CLI: what has its name is named after it.

@@ -155,7 +155,7 @@ impl AgentProtocol {
 
     /// Returns whether the matcher matches the subject, or another name of the tool.
     pub(crate) fn is_named(&self, subject: &str) -> bool {
-        let others = self.agent().also_called.iter();
+        let others = self.agent().emulated.also_called.iter();
         let mut names = others
             .filter(|(name, _)| *name == subject)
             .map(|(_, other)| other);
@@ -191,7 +191,7 @@ impl AgentProtocol {
                 Ok(program(args.iter().map(expanded)))
             }
             HookCommand::Shell { text, shell: None } => {
-                let line = shell::usual(self.agent().shell, text)
+                let line = shell::usual(self.agent().emulated.shell, text)
                     .map_err(|why| Failure::new(FailureKind::NotStarted, why))?;
                 line.map_or_else(|| self.own_command_line(call.hook.command), Ok)
             }
@@ -329,7 +329,7 @@ impl Protocol for AgentProtocol {
             }
         }
         // A login shell may change the meaning of a command.
-        launch.may_be_direct = self.agent().shell != UsualShell::Login;
+        launch.may_be_direct = self.agent().emulated.shell != UsualShell::Login;
         let not_mapped = |why| Failure::new(FailureKind::ArgumentsNotMapped, why);
         launch.stdin = Some(Cow::Owned(
             self.input(event, working_dir).map_err(not_mapped)?,
@@ -351,7 +351,7 @@ impl Protocol for AgentProtocol {
             self.output_back(call.event, output);
         }
         let is_shell = matches!(call.hook.command, HookCommand::Shell { shell: None, .. });
-        if let Some(shell) = shell::refusing(self.agent().shell).filter(|_| is_shell) {
+        if let Some(shell) = shell::refusing(self.agent().emulated.shell).filter(|_| is_shell) {
             let shell = shell.display();
             let message = format!(
                 "`{shell}`, the user's shell, runs no commands: set `SHELL` to another one"

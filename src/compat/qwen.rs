@@ -6,7 +6,7 @@
 use super::agent::Effect::{Blocks, FeedsBack};
 use super::agent::Fires::{Never, OfHost};
 use super::agent::Unset::{False, List, Object, Text};
-use super::agent::{Agent, EVENT, Event, Pairs, SPECIFIC, Specific, UsualShell, Variable, tool};
+use super::agent::{Agent, EVENT, Event, NOT_EMULATED, Pairs, SPECIFIC, Specific, Variable, tool};
 use super::agents::{
     ACTIVE, CALL, FILE_PATH, INPUT, LAST, REQUEST, SUBAGENT, TOOL, TRIGGER, ms, text,
 };
@@ -59,17 +59,7 @@ pub(crate) const QWEN: &Agent = &Agent {
     joins_servers: None,
     plugin: None,
     variables: &[("QWEN_PROJECT_DIR", Variable::Project), ("CLAUDE_PROJECT_DIR", Variable::Project)],
-    // Nothing reads the rest, since hosts do not run its hooks.
-    manifest: "",
-    keys: &[],
-    keys_not_applied: &[],
-    list_of_names: "",
-    wraps_output: false,
-    also_called: &[],
-    takes_yes: true,
-    checks_event_name: true,
-    block_replaces_output: false,
-    shell: UsualShell::Bash,
+    emulated: NOT_EMULATED,
 };
 
 #[rustfmt::skip]

@@ -1,4 +1,4 @@
-//! Whether hooks files have changed since a host last asked, and which of them have vanished.
+//! Tells whether hooks files have changed since a host last asked, and which of them have vanished.
 //!
 //! It reads the files: a few small texts cost less than a notification of the system, which needs a directory that exists.
 

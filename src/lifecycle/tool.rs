@@ -23,7 +23,7 @@ impl Action for Tool {
     }
 }
 
-/// What an agent does after a call of a tool.
+/// The next step of an agent after a call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
     /// It gives this text to its model, as what the call has returned.

@@ -83,7 +83,7 @@ fn advice(rules: &[(&str, &str)], agent: &Agent) -> String {
     }
     let matcher = shortened(&names.join("|")).into_owned();
     let rest = match rules {
-        _ if !agent.keys.contains(&"if") => "test the arguments in the hook".to_owned(),
+        _ if !agent.emulated.keys.contains(&"if") => "test the arguments in the hook".to_owned(),
         [(name, argument)] => {
             format!(
                 "\"if\": \"{}\" in the handler",

@@ -50,7 +50,7 @@ pub(super) fn own_name_of(name: &str, agent: &Agent) -> Option<&'static str> {
 }
 
 fn is_tool_of(name: &str, agent: &Agent) -> bool {
-    let mut others = agent.also_called.iter();
+    let mut others = agent.emulated.also_called.iter();
     agent.tool(name).is_some() || others.any(|(one, other)| *one == name || *other == name)
 }
 
@@ -247,7 +247,7 @@ pub(super) fn home(node: &Node<'_, '_>, hook: &Hook) -> Option<Problem> {
 
 /// Returns the replacement for a key that the agent does not have.
 fn help_for(key: &str, agent: &Agent, of_handler: bool) -> Option<&'static str> {
-    let is_read = |key: &str| agent.keys.contains(&key);
+    let is_read = |key: &str| agent.emulated.keys.contains(&key);
     Some(match key {
         _ if !of_handler && is_read(key) => "put it into the handler",
         "enabled" | "disabled" | "enable" | "disable" => "remove the handler to switch it off",
@@ -284,7 +284,7 @@ pub(crate) fn key(
     agent: &Agent,
 ) -> Option<Problem> {
     let name = member.key;
-    let is_known = known.contains(&name) || agent.keys_not_applied.contains(&name);
+    let is_known = known.contains(&name) || agent.emulated.keys_not_applied.contains(&name);
     if is_known || says_nothing(member) {
         return None;
     }

@@ -263,7 +263,7 @@ impl Search<'_> {
         owner: Owner,
     ) {
         let origin = self.tools.origin(agent, root, Some(directory));
-        let manifest = directory.join(agent.manifest).join("plugin.json");
+        let manifest = directory.join(agent.emulated.manifest).join("plugin.json");
         let mut paths = vec![directory.join("hooks").join("hooks.json")];
         match named_files(&manifest) {
             None => paths.insert(0, manifest),
@@ -358,7 +358,7 @@ fn named_files(manifest: &Path) -> Option<Vec<String>> {
 /// Returns the agent whose manifest a directory has.
 fn agent_of_plugin(directory: &Path) -> Option<&'static Agent> {
     let mut agents = AGENTS.into_iter();
-    agents.find(|agent| files::is_there(&directory.join(agent.manifest)))
+    agents.find(|agent| files::is_there(&directory.join(agent.emulated.manifest)))
 }
 
 /// Returns the agent that has most of the events of a text: one of these, if one of them has any.

@@ -245,7 +245,7 @@ impl Reader<'_> {
             if self.runs_the_same_hooks(handler) {
                 continue;
             }
-            let known = [&["type", "command"], self.origin.agent.keys].concat();
+            let known = [&["type", "command"], self.origin.agent.emulated.keys].concat();
             self.keys(handler, &known, &protocol);
             let read = self.handler(handler, &protocol, &begin);
             self.checked(read, Some(&protocol));
@@ -257,7 +257,7 @@ impl Reader<'_> {
     fn keys(&mut self, node: Node<'_, '_>, known: &[&'static str], protocol: &AgentProtocol) {
         self.checked(key_twice(node), Some(protocol));
         let agent = self.origin.agent;
-        for key in agent.keys_not_applied {
+        for key in agent.emulated.keys_not_applied {
             if let Some(value) = node.get(key).filter(|value| value.switch() != Some(false)) {
                 let title = agent.title;
                 let message = format!("{title} applies this key, hosts of this crate do not");
@@ -417,7 +417,7 @@ impl Reader<'_> {
     /// Returns the value of a key that the agent reads.
     fn get<'t, 'a>(&self, node: Node<'t, 'a>, key: &str) -> Option<Node<'t, 'a>> {
         node.get(key)
-            .filter(|_| self.origin.agent.keys.contains(&key))
+            .filter(|_| self.origin.agent.emulated.keys.contains(&key))
     }
 
     /// Returns the value of a key as `read` has it; another value is reported and ignored.

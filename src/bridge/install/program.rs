@@ -22,7 +22,7 @@ const OF_TOOLS: [&str; 2] = ["pipx_metadata.json", "uv-receipt.toml"];
 #[derive(Debug, Clone)]
 pub(crate) struct Original {
     path: PathBuf,
-    /// What is wrong with its place.
+    /// The reason why its place does not do.
     pub(crate) why: String,
 }
 

@@ -17,7 +17,7 @@ use crate::compat::{Agent, Event, OwnCommand};
 use crate::config::{config_home, read_for_saving};
 use crate::{Decision, json, printable};
 
-/// What this program says to an agent, in the words of hooks.json.
+/// The answer of this program to an agent, in the words of hooks.json.
 #[derive(Serialize)]
 pub(crate) struct Said {
     agent: &'static str,
