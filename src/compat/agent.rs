@@ -131,7 +131,7 @@ pub struct Agent {
     )]
     pub(crate) plugin: Option<&'static str>,
     pub(crate) variables: &'static [(&'static str, Variable)],
-    /// What hosts need to run the agent's own hooks.
+    /// The rules by which hosts run the agent's own hooks.
     pub(crate) emulated: &'static Emulated,
 }
 
