@@ -707,7 +707,7 @@ impl fmt::Debug for Hooks {
 #[cfg(all(test, feature = "cli"))]
 mod tests {
     use super::*;
-    use crate::compat::CLAUDE;
+    use crate::agents::CLAUDE;
 
     /// Each setting differs from its default. The pattern names each field, so that the compiler asks about a new one.
     #[test]

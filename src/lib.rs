@@ -68,6 +68,7 @@ struct Readme;
 #[doc = include_str!("../tests/it/without_a_yes.md")]
 struct WithoutAYes;
 
+mod agents;
 #[cfg(feature = "cli")]
 mod bridge;
 #[cfg(feature = "cli")]

@@ -6,11 +6,8 @@
 use serde_json::{Map, Value, json};
 
 use super::decision::CallDecision;
-use super::dialect::{
-    Blocks, Dialect, Messages, Outputs, Questions, is_before_tool, is_read_by_model,
-};
 use super::text_output;
-use crate::compat::{Effect, Event};
+use crate::agents::{Answers, BlockedBy, Effect, Event, Messages, Outputs, Questions};
 use crate::json;
 
 /// The key of a message for the user.
@@ -64,7 +61,7 @@ impl Answer {
     }
 }
 
-impl Dialect {
+impl Answers {
     /// Returns the answer. `output` is the tool's output in its own form.
     pub(super) fn answer(
         &self,
@@ -98,7 +95,7 @@ impl Dialect {
             None => {}
         }
         let mut members = Members {
-            dialect: self,
+            answers: self,
             event,
             decision: &decision,
             top: Map::new(),
@@ -123,23 +120,23 @@ impl Dialect {
 
     fn blocks_by_json(&self, event: &Event, decision: &CallDecision) -> bool {
         match self.blocks {
-            Blocks::Code => event.specific.within.is_some(),
-            Blocks::CodeOrJson => decision.stop.is_some() || !decision.messages.is_empty(),
-            Blocks::Json => true,
+            BlockedBy::Code => event.specific.within.is_some(),
+            BlockedBy::CodeOrJson => decision.stop.is_some() || !decision.messages.is_empty(),
+            BlockedBy::Json => true,
         }
     }
 
     /// Returns the lines for standard error, which stand beside JSON with exit code 2.
     fn lines(&self, event: &Event, decision: &CallDecision) -> String {
         let is_code_too = match self.blocks {
-            Blocks::Code => false,
-            Blocks::CodeOrJson => true,
-            Blocks::Json => is_before_tool(event),
+            BlockedBy::Code => false,
+            BlockedBy::CodeOrJson => true,
+            BlockedBy::Json => event.is_before_tool(),
         };
         match &decision.block {
             // The agent may not find the JSON among the output of the user's shell.
             Some(reason) if is_code_too => reason.clone(),
-            _ if self.messages == Messages::Error && !is_read_by_model(event) => {
+            _ if self.messages == Messages::Error && !event.is_read_by_model() => {
                 decision.messages.join("\n")
             }
             _ => String::new(),
@@ -153,7 +150,7 @@ impl Dialect {
                 "a hook has changed the prompt, which is not possible here: send this one instead:\n{prompt}"
             ));
         }
-        let can_change = !is_before_tool(event) || event.specific.input.is_some();
+        let can_change = !event.is_before_tool() || event.specific.input.is_some();
         if !(self.applies_input && can_change)
             && let Some(input) = decision.input.take()
         {
@@ -177,7 +174,7 @@ impl Dialect {
 
 /// The members of an answer, at the top and for its event.
 struct Members<'a> {
-    dialect: &'a Dialect,
+    answers: &'a Answers,
     event: &'a Event,
     decision: &'a CallDecision,
     top: Map<String, Value>,
@@ -193,8 +190,8 @@ impl Members<'_> {
                 self.decide_as("deny", Some(reason));
             }
             Some(reason) => {
-                let word = match self.dialect.blocks {
-                    Blocks::Json => "block",
+                let word = match self.answers.blocks {
+                    BlockedBy::Json => "block",
                     _ => "deny",
                 };
                 set(&mut self.top, "decision", word);
@@ -202,14 +199,14 @@ impl Members<'_> {
             }
             None if decision.asks.is_empty() => {
                 // Each agent accepts a yes to its own question.
-                let is_taken = is_request || self.dialect.takes_yes;
+                let is_taken = is_request || self.answers.takes_yes;
                 if is_taken && decision.grants == Some(true) {
                     self.decide_as("allow", None);
                 }
             }
             // The agent is about to ask.
             None if is_request => {}
-            None if self.dialect.questions == Questions::Message => {
+            None if self.answers.questions == Questions::Message => {
                 set(&mut self.top, "decision", "ask");
             }
             None => self.decide_as("ask", Some(&decision.asks.join("\n"))),
@@ -254,7 +251,7 @@ impl Members<'_> {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        match self.dialect.outputs {
+        match self.answers.outputs {
             Outputs::Reason(decision) => self.replace_by_reason(decision, [text, context]),
             Outputs::StopReason => {
                 let text = replacement([text, context]);
@@ -302,7 +299,7 @@ impl Members<'_> {
     }
 
     fn add_context(&mut self, context: String) {
-        if self.dialect.context.contains(&self.event.name) && !context.is_empty() {
+        if self.answers.context.contains(&self.event.name) && !context.is_empty() {
             set(&mut self.specific, "additionalContext", context);
         }
     }
@@ -330,16 +327,16 @@ impl Members<'_> {
         {
             messages.extend(self.decision.asks.iter().cloned());
         }
-        if self.dialect.messages == Messages::Json && !messages.is_empty() {
+        if self.answers.messages == Messages::Json && !messages.is_empty() {
             set(&mut self.top, MESSAGE, messages.join("\n"));
         }
     }
 
     fn finished(mut self) -> Answer {
-        if self.dialect.messages == Messages::Text {
+        if self.answers.messages == Messages::Text {
             return self.text();
         }
-        if self.dialect.blocks == Blocks::Json {
+        if self.answers.blocks == BlockedBy::Json {
             // With exit code 2, such an agent reads these keys at the top only.
             self.top.extend(std::mem::take(&mut self.specific));
         }
@@ -364,7 +361,7 @@ impl Members<'_> {
     fn text(self) -> Answer {
         let mut texts = self.decision.messages.clone();
         texts.extend_from_slice(&self.decision.context);
-        let is_read = self.dialect.context.contains(&self.event.name) && !texts.is_empty();
+        let is_read = self.answers.context.contains(&self.event.name) && !texts.is_empty();
         let stdout = if is_read {
             // Text that is JSON could be an answer.
             format!("forge-hooks: {}\n", texts.join("\n"))

@@ -7,15 +7,12 @@ use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
 use super::decision::CallDecision;
-use super::dialect::Dialect;
-use crate::compat::{
-    self, Agent, BRIDGED, CLAUDE, CODEX, COPILOT, Effect, Event, GEMINI, GROK, KILO, KIMI,
-    OPENCODE, PI, QWEN,
-};
+use crate::agents::{Agent, BRIDGED, CLAUDE, CODEX, COPILOT, Effect, Event, GEMINI, KIMI, QWEN};
+use crate::compat;
 use crate::entry::Reading;
 use crate::{Decision, HookOutput};
 
-/// An agent as docs/agents.md describes it. The rows of dialect.rs do not count here, since they are tested.
+/// An agent as docs/agents.md describes it. The rows of `src/agents/` do not count here, since they are tested.
 struct Expected {
     agent: &'static Agent,
     /// The event before a tool, if the agent can ask its user there.
@@ -26,23 +23,23 @@ struct Expected {
     takes_input: bool,
     /// The events at which a message does not reach the user.
     without_message: &'static [&'static str],
-    /// The events that a hook that ends the turn blocks, since the turn cannot end there.
-    blocked_for_stop: &'static [&'static str],
+    /// The events that a hook that ends the turn blocks, since the turn cannot end there. None: those of the agent's row.
+    blocked_for_stop: Option<&'static [&'static str]>,
     /// Returns whether a turn can end at the event.
     ends_turn: fn(&Event) -> bool,
     /// True if a block is JSON, which can also end the turn.
     blocks_in_json: bool,
 }
 
-/// All but Kimi Code, which reads no more than a block and a text.
-const EXPECTED: [Expected; BRIDGED.len() - 1] = [
+/// The agents whose answers have a form of their own. Others read exit code 2, and a text or one JSON object.
+const EXPECTED: [Expected; 5] = [
     Expected {
         agent: CLAUDE,
         asks: Some("PreToolUse"),
         takes_yes: true,
         takes_input: true,
         without_message: &[],
-        blocked_for_stop: &["PreToolUse"],
+        blocked_for_stop: Some(&["PreToolUse"]),
         ends_turn: |event| !event.is_stop() && event.name != "PreToolUse",
         blocks_in_json: false,
     },
@@ -52,7 +49,7 @@ const EXPECTED: [Expected; BRIDGED.len() - 1] = [
         takes_yes: false,
         takes_input: false,
         without_message: &[],
-        blocked_for_stop: &["PreToolUse", "PermissionRequest"],
+        blocked_for_stop: Some(&["PreToolUse", "PermissionRequest"]),
         ends_turn: |event| {
             let around_tool = ["PreToolUse", "PermissionRequest", "PostToolUse"];
             !event.is_stop() && !around_tool.contains(&event.name)
@@ -65,7 +62,7 @@ const EXPECTED: [Expected; BRIDGED.len() - 1] = [
         takes_yes: false,
         takes_input: true,
         without_message: &[],
-        blocked_for_stop: &[],
+        blocked_for_stop: Some(&[]),
         // It reads no decision of an event without an effect.
         ends_turn: |event| !event.is_stop() && event.effect != Effect::Nothing,
         blocks_in_json: true,
@@ -76,7 +73,7 @@ const EXPECTED: [Expected; BRIDGED.len() - 1] = [
         takes_yes: true,
         takes_input: true,
         without_message: &["PreToolUse", "PostToolUseFailure"],
-        blocked_for_stop: &["PreToolUse", "UserPromptSubmit", "PermissionRequest"],
+        blocked_for_stop: Some(&["PreToolUse", "UserPromptSubmit", "PermissionRequest"]),
         ends_turn: |_| false,
         blocks_in_json: false,
     },
@@ -86,47 +83,24 @@ const EXPECTED: [Expected; BRIDGED.len() - 1] = [
         takes_yes: false,
         takes_input: false,
         without_message: &[],
-        blocked_for_stop: &["PreToolUse", "PostToolBatch", "PermissionRequest"],
+        blocked_for_stop: Some(&["PreToolUse", "PostToolBatch", "PermissionRequest"]),
         ends_turn: |event| event.name == "UserPromptSubmit",
         blocks_in_json: false,
     },
-    Expected {
-        agent: OPENCODE,
-        blocked_for_stop: &["tool.execute.before", "chat.message"],
-        ..PLAIN
-    },
-    Expected {
-        agent: KILO,
-        blocked_for_stop: &["tool.execute.before", "chat.message"],
-        ..PLAIN
-    },
-    Expected {
-        agent: PI,
-        blocked_for_stop: &["input"],
-        ends_turn: |event| event.name == "tool_call",
-        ..PLAIN
-    },
-    Expected {
-        agent: GROK,
-        blocked_for_stop: &["PreToolUse", "UserPromptSubmit"],
-        ..PLAIN
-    },
 ];
 
-const PLAIN: Expected = Expected {
-    agent: OPENCODE,
-    asks: None,
-    takes_yes: false,
-    takes_input: true,
-    without_message: &[],
-    blocked_for_stop: &[],
-    ends_turn: |_| false,
-    blocks_in_json: false,
-};
-
-fn expected(agent: &Agent) -> &'static Expected {
-    let mut rows = EXPECTED.iter();
-    rows.find(|row| row.agent == agent).unwrap()
+fn expected(agent: &Agent) -> Expected {
+    let row = EXPECTED.into_iter().find(|row| row.agent == agent);
+    row.unwrap_or(Expected {
+        agent: CLAUDE,
+        asks: None,
+        takes_yes: false,
+        takes_input: true,
+        without_message: &[],
+        blocked_for_stop: None,
+        ends_turn: |event| !event.is_stop(),
+        blocks_in_json: false,
+    })
 }
 
 /// The answers of hooks, before it is known at which event.
@@ -167,6 +141,7 @@ impl Saying {
     fn decision(&self) -> CallDecision {
         let this = self.clone();
         CallDecision {
+            has_hooks: true,
             input: self.input(),
             block: this.block,
             asks: this.asks,
@@ -186,7 +161,10 @@ impl Saying {
         // The command of a skill runs as it is, or not at all.
         let takes_input = expected.takes_input && event.name != "PreSkillShellCommand";
         let input = self.input().filter(|_| !takes_input);
-        let blocks = expected.blocked_for_stop.contains(&event.name);
+        let names = expected
+            .blocked_for_stop
+            .unwrap_or(agent.answers.cannot_end_turn);
+        let blocks = event.effect == Effect::Blocks && names.contains(&event.name);
         let stop = self.stop.clone().filter(|_| blocks);
         let why = self.block.clone().or(self.prompt.clone());
         let why = why.or(input.map(|input| Value::from(input).to_string()));
@@ -284,7 +262,7 @@ fn nonblank(text: &str) -> Option<&str> {
 /// Reads the answer as the agent does, and compares the answer with the decision of the hooks.
 #[track_caller]
 fn check(agent: &'static Agent, event: &'static Event, saying: &Saying, old: &Value) {
-    let answer = Dialect::of(agent).answer(event, old, saying.decision());
+    let answer = agent.answers.answer(event, old, saying.decision());
     let context = format!("{agent} {}: {saying:?}\n{answer:?}", event.name);
     let output = read_by((agent, event), &answer, &context);
     check_decision((agent, event), saying, &output, &context);
@@ -314,8 +292,7 @@ fn check(agent: &'static Agent, event: &'static Event, saying: &Saying, old: &Va
         let mut expected = saying.context.clone();
         expected.extend(saying.objections.iter().cloned());
         let expected = expected.join("\n");
-        let expected =
-            nonblank(&expected).filter(|_| Dialect::of(agent).context.contains(&event.name));
+        let expected = nonblank(&expected).filter(|_| agent.answers.context.contains(&event.name));
         assert_eq!(output.additional_context.as_deref(), expected, "{context}");
     }
 }
@@ -330,8 +307,8 @@ fn read_by(
         _ if agent == COPILOT => read_by_copilot(event, answer),
         _ if agent == QWEN => read_by_qwen(event, answer),
         _ if agent == GEMINI => read_by_gemini(event, answer, context),
-        _ if [OPENCODE, KILO, PI, GROK].contains(&agent) => read_by_code(answer),
-        _ => read_by_others(agent, event, answer, context),
+        _ if [CLAUDE, CODEX].contains(&agent) => read_by_others(agent, event, answer, context),
+        _ => read_by_code(answer),
     }
 }
 
@@ -678,8 +655,10 @@ fn check_turn(
     let is_json = saying.block(agent, event).is_none()
         || row.blocks_in_json
         || event.specific.within.is_some();
+    let cannot_end = agent.answers.cannot_end_turn.contains(&event.name);
+    let ends_turn = (row.ends_turn)(event) && !cannot_end;
     let expected = saying.stop.as_ref();
-    let expected = expected.filter(|_| (row.ends_turn)(event) && is_json);
+    let expected = expected.filter(|_| ends_turn && is_json);
     assert_eq!(output.stops_turn, expected.is_some(), "{context}");
     if let Some(reason) = expected.and_then(|reason| nonblank(reason)) {
         assert_eq!(output.stop_reason.as_deref(), Some(reason), "{context}");

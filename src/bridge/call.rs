@@ -13,7 +13,7 @@ use super::guarded::Protects;
 use super::patch::{self, Embedded, MOST_CHANGES};
 use super::paths::Places;
 use super::text_output;
-use crate::compat::{APPLY_PATCH, Agent, Tool};
+use crate::agents::{APPLY_PATCH, Agent, Tool};
 use crate::events::{
     AGENT, AGENT_ID, AGENT_TYPE, EventType, HookEvent, HostContext, Vocabulary, known_data_keys,
 };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::call::Arguments;
-use crate::compat::Agent;
+use crate::agents::Agent;
 use crate::entry::Decision;
 use crate::outcome::{FailureKind, HookResult, Outcome, for_model};
 use crate::printable::printable_lines;
@@ -28,6 +28,8 @@ pub(super) struct Scene {
 /// The combined decision of the hooks of all events of a call, and their texts. By default, no hook has answered.
 #[derive(Debug, Default)]
 pub(super) struct CallDecision {
+    /// True if any event of the call had a hook.
+    pub(super) has_hooks: bool,
     /// The reason why the call is not allowed, after the label of the hook.
     pub(super) block: Option<String>,
     /// The questions to the user.

@@ -25,8 +25,6 @@ pub(super) struct Dispatch<'a> {
     pub(super) is_tool: bool,
     /// The fingerprints of the hooks in the background whose turn has come.
     pub(super) background: Vec<u64>,
-    /// True if there was any hook for an event.
-    pub(super) has_hooks: bool,
     /// The hooks that have not answered on an event of the call.
     pub(super) unanswered: Vec<Arc<Hook>>,
     pub(super) decision: CallDecision,
@@ -96,7 +94,7 @@ impl Dispatch<'_> {
             self.set_aside(hooks, &event);
         }
         let matching = hooks.registry().get_hooks(&event);
-        self.has_hooks |= !matching.is_empty();
+        self.decision.has_hooks |= !matching.is_empty();
         let answered = self.unanswered.len();
         self.unanswered.extend(matching.iter().cloned());
         if self.decision.block.is_some() {
@@ -208,8 +206,8 @@ impl Dispatch<'_> {
 mod tests {
     use super::*;
     use crate::AppProfile;
+    use crate::agents::CLAUDE;
     use crate::bridge::firing::Deadline;
-    use crate::compat::CLAUDE;
     use crate::entry::FailurePolicy;
     use crate::executor::FireOptions;
 
@@ -238,7 +236,6 @@ mod tests {
             },
             is_tool: true,
             background: Vec::new(),
-            has_hooks: false,
             unanswered: Vec::new(),
             decision: CallDecision::default(),
         };

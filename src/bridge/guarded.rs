@@ -5,7 +5,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::{front_matter, session};
-use crate::compat::{Agent, BRIDGED};
+use crate::agents::{Agent, BRIDGED};
 use crate::config::{AlsoDeciding, directories_of};
 use crate::events::{EventType, HookEvent};
 use crate::hooks::Hooks;

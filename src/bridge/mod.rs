@@ -11,7 +11,6 @@ mod arguments;
 mod background;
 mod call;
 mod decision;
-mod dialect;
 mod dispatch;
 mod firing;
 mod front_matter;
@@ -34,10 +33,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::compat::{Agent, Effect, Event};
+use crate::agents::{Agent, Effect, Event};
 pub(crate) use answer::Answer;
 use decision::{CallDecision, unchecked};
-use dialect::Dialect;
 use firing::Deadline;
 pub(crate) use guarded::DECIDES;
 pub(crate) use install::{
@@ -62,8 +60,10 @@ pub(crate) fn answer(
     }
     let registered = &registered.for_writer(input);
     let deadline = Deadline::below(registered.timeout);
-    let answered = catch_unwind(AssertUnwindSafe(|| {
-        Turn::new(registered, input, deadline).map(|turn| turn.answer(is_interrupted))
+    let answered = catch_unwind(AssertUnwindSafe(|| -> Result<Answer, String> {
+        let turn = Turn::read(registered, input, deadline)?;
+        let decision = turn.decide(is_interrupted);
+        Ok(turn.write(decision))
     }));
     let answer = match answered {
         Ok(Ok(answer)) => answer,
@@ -91,7 +91,7 @@ pub(crate) fn late(registered: &Registered) -> (Duration, Answer) {
 pub(crate) fn run_background(registered: &Registered, input: &str, hooks: &[u64]) {
     let registered = &registered.for_writer(input);
     let deadline = Deadline::below(registered.timeout);
-    if let Ok(turn) = Turn::new(registered, input, deadline) {
+    if let Ok(turn) = Turn::read(registered, input, deadline) {
         turn.run_background(hooks);
     }
 }
@@ -107,7 +107,7 @@ pub(crate) fn fault(agent: &Agent, event: &Event, why: &str) -> Answer {
     } else {
         decision.block_with(format!("blocked by forge-hooks: {why}"));
     }
-    Dialect::of(agent).answer(event, &Value::Null, decision)
+    agent.answers.answer(event, &Value::Null, decision)
 }
 
 #[cfg(test)]
@@ -118,7 +118,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::compat::{CLAUDE, CODEX};
+    use crate::agents::{CLAUDE, CODEX};
     use crate::profile::AppProfile;
 
     #[test]

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::call::Call;
 use super::paths::Places;
 use super::turn::with_named_patch;
-use crate::compat::{Agent, BRIDGED, COPILOT, INPUTS, Tool};
+use crate::agents::{Agent, BRIDGED, COPILOT, Tool};
+use crate::compat::INPUTS;
 
 const REAL: &str = include_str!("../../tests/it/agents/real_events.txt");
 const ANSWERED: &str = include_str!("../../tests/it/golden/agents_inputs.txt");

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::session::{Beginning, Root};
 use super::vanished;
-use crate::compat::{Agent, CLAUDE, Event, GROK};
+use crate::agents::{Agent, CLAUDE, Event, GROK};
 use crate::config::{HookConfig, TrustPolicy};
 use crate::events::EventType;
 use crate::executor::{Above, HookExecutor};

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::compat::Agent;
+use crate::agents::Agent;
 use crate::files::{self, NewFile, PathRule, append};
 use crate::json;
 use crate::named::of_text;
@@ -266,7 +266,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compat::CLAUDE;
+    use crate::agents::CLAUDE;
 
     #[test]
     fn the_page_says_how_often_an_end_is_blocked() {

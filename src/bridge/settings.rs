@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::compat::Agent;
+use crate::agents::Agent;
 use crate::files;
 use crate::json;
 use crate::named::of_text;

@@ -1,6 +1,7 @@
 //! Handles one event of an agent, and its effects on the session.
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,14 +12,13 @@ use super::answer::Answer;
 use super::background;
 use super::call::Call;
 use super::decision::{CallDecision, Scene};
-use super::dialect::Dialect;
 use super::dispatch::Dispatch;
 use super::firing::{Deadline, Firing};
 use super::paths::Places;
 use super::registered::Registered;
 use super::session::{Beginning, Session};
 use super::settings;
-use crate::compat::{APPLY_PATCH, Agent, Event};
+use crate::agents::{APPLY_PATCH, Agent, Answers, Event, Questions};
 use crate::events::{AGENT_ID, EventType, HookEvent};
 use crate::executor::FireOptions;
 use crate::hook::Hook;
@@ -63,9 +63,11 @@ pub(super) struct Turn<'a> {
 }
 
 impl<'a> Turn<'a> {
+    /// Reads an event as the agent has written it, and the hooks that it may have.
+    ///
     /// # Errors
     /// If the input cannot be understood.
-    pub(super) fn new(
+    pub(super) fn read(
         registered: &'a Registered,
         input: &'a str,
         deadline: Deadline,
@@ -129,27 +131,27 @@ impl<'a> Turn<'a> {
         })
     }
 
-    pub(super) fn answer(self, is_interrupted: &mut dyn FnMut() -> bool) -> Answer {
+    /// Fires the events of the call at the hooks. Returns what they have decided, as far as the session allows it.
+    pub(super) fn decide(&self, is_interrupted: &mut dyn FnMut() -> bool) -> CallDecision {
         let row = self.registered.event;
-        let dialect = Dialect::of(self.registered.agent);
-        if self.is_no_prompt(dialect) {
-            return Answer::default();
+        let answers = &self.registered.agent.answers;
+        if self.is_no_prompt(answers) {
+            return CallDecision::default();
         }
         let mut options = FireOptions::default()
             .applies_updates()
             .without_background();
-        if dialect.asks_at(row) {
+        if asks_at(answers, row) {
             options = options.handles_ask();
         }
         if row.is_stop() {
             options = options.only_decisions();
         }
-        let firing = Firing {
+        let mut decision = self.fire(Firing {
             options,
             deadline: self.deadline,
             is_interrupted,
-        };
-        let (mut decision, has_hooks) = self.fire(firing);
+        });
         if let Some(file) = self
             .gone
             .as_ref()
@@ -164,9 +166,16 @@ impl<'a> Turn<'a> {
         if self.event.event_type == EventType::SessionStart {
             self.note_problems(&mut decision);
         }
-        self.end_turn(dialect, &mut decision);
+        self.end_turn(answers, &mut decision);
         self.limit_stops(&mut decision);
-        let answer = dialect.answer(row, &self.output, decision);
+        decision
+    }
+
+    /// Returns the decision in the form that the agent reads.
+    pub(super) fn write(self, decision: CallDecision) -> Answer {
+        let has_hooks = decision.has_hooks;
+        let answers = &self.registered.agent.answers;
+        let answer = answers.answer(self.registered.event, &self.output, decision);
         if let Some(Ok(trace)) = &self.trace {
             trace.flush(LAST_LINES.min(self.deadline.grace));
         }
@@ -178,12 +187,12 @@ impl<'a> Turn<'a> {
     }
 
     /// Returns whether the agent fires the event of a prompt, but has none of the user.
-    fn is_no_prompt(&self, dialect: &Dialect) -> bool {
+    fn is_no_prompt(&self, answers: &Answers) -> bool {
         let data = &self.event.data;
         let is_empty = data.get("content").is_some_and(|text| text == "");
         let has_not = |key: &str| is_empty && !data.contains_key(key);
         self.event.event_type == EventType::UserPromptSubmit
-            && dialect.prompts_have.is_some_and(has_not)
+            && answers.prompts_have.is_some_and(has_not)
     }
 
     fn call(&self) -> Call<'_> {
@@ -194,9 +203,8 @@ impl<'a> Turn<'a> {
         Call::new(self.registered.agent, self.event.clone(), places)
     }
 
-    /// Fires the events of the call, and starts hooks in the background. Returns the decision of the hooks, and whether there were
-    /// any.
-    fn fire<'f>(&'f self, firing: Firing<'f>) -> (CallDecision, bool) {
+    /// Fires the events of the call, and starts hooks in the background.
+    fn fire<'f>(&'f self, firing: Firing<'f>) -> CallDecision {
         let mut dispatch = Dispatch {
             firing,
             scene: Scene {
@@ -207,7 +215,6 @@ impl<'a> Turn<'a> {
             root: &self.root,
             is_tool: self.event.tool_name.is_some(),
             background: Vec::new(),
-            has_hooks: false,
             unanswered: Vec::new(),
             decision: CallDecision::default(),
         };
@@ -219,7 +226,7 @@ impl<'a> Turn<'a> {
         {
             decision.note(&format!("cannot start hooks in the background: {error}"));
         }
-        (decision, dispatch.has_hooks)
+        decision
     }
 
     /// Returns the input with the changes of other hooks: a part of an output that they have removed stays removed.
@@ -227,7 +234,7 @@ impl<'a> Turn<'a> {
         if decision.output.is_none() && decision.input.is_none() {
             return self.input.into();
         }
-        // `Turn::new` has read the same text without an error.
+        // `Turn::read` has read the same text without an error.
         let mut fields: Map<String, Value> = json::read(self.input).unwrap_or_default();
         let key = |ours: &str| self.registered.agent.key(ours).to_owned();
         let output = decision.output.iter().cloned();
@@ -279,19 +286,19 @@ impl<'a> Turn<'a> {
     }
 
     /// Ends the turn at the first event at which the agent allows it.
-    fn end_turn(&self, dialect: &Dialect, decision: &mut CallDecision) {
+    fn end_turn(&self, answers: &Answers, decision: &mut CallDecision) {
         let Some(session) = &self.session else {
             return;
         };
         let agent = self.agent_id();
         match &self.event.event_type {
             EventType::UserPromptSubmit => drop(session.ended_turn(agent)),
-            EventType::ToolPreExecute if dialect.ends_turn_later.is_some() => {
+            EventType::ToolPreExecute if answers.ends_turn_later.is_some() => {
                 if let Some(reason) = &decision.stop {
                     session.end_turn(agent, reason);
                 }
             }
-            _ if dialect.ends_turn_later == Some(self.registered.event.name) => {
+            _ if answers.ends_turn_later == Some(self.registered.event.name) => {
                 decision.stop = decision.stop.take().or_else(|| session.ended_turn(agent));
             }
             _ => {}
@@ -338,6 +345,23 @@ impl<'a> Turn<'a> {
         }
         hooks.shutdown(NO_DEADLINE);
     }
+}
+
+/// Returns whether the agent asks its user the questions of hooks at this event.
+fn asks_at(answers: &Answers, event: &Event) -> bool {
+    match answers.questions {
+        // The agent is about to ask.
+        _ if event.specific.within.is_some() => true,
+        Questions::Never => false,
+        Questions::Reason => event.is_before_tool() && event.specific.decision.is_some(),
+        Questions::Message => event.is_before_tool() && has_terminal(),
+    }
+}
+
+/// Returns whether the agent has a terminal, on which it can ask. Hooks are in its session.
+fn has_terminal() -> bool {
+    let terminal = if cfg!(windows) { "CONIN$" } else { "/dev/tty" };
+    File::open(terminal).is_ok()
 }
 
 /// Returns whether a person has just started the agent, in a new session or in an earlier one.

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use super::session;
-use crate::compat::Agent;
+use crate::agents::Agent;
 use crate::config::HookConfig;
 use crate::files::{self, NewFile};
 use crate::named::of_text as digest_of;

@@ -2,13 +2,13 @@
 //!
 //! Never writes over what a person has changed.
 
+use crate::agents::{Agent, BRIDGED};
 use crate::cli::args::Add;
 use crate::cli::confirm::is_confirmed;
 use crate::cli::error::with_causes;
 use crate::cli::files::named;
 use crate::cli::starter::write_schema;
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
-use crate::compat::{Agent, BRIDGED};
 use crate::config::PackFile;
 use crate::packs::{Difference, Pack, Standing, summary};
 use crate::printable;

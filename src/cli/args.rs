@@ -13,8 +13,8 @@ use clap::error::{ContextKind, ContextValue};
 use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
+use crate::agents::{self, Agent};
 use crate::cli::CommandError;
-use crate::compat::{self, Agent};
 use crate::packs::{PACKS, Pack};
 
 /// The program name in the texts of this file.
@@ -85,18 +85,18 @@ pub(crate) fn vocabulary(matches: &clap::ArgMatches) -> Option<&PathBuf> {
 /// One of the agents whose hooks this program runs, by its name.
 fn agent() -> impl TypedValueParser<Value = &'static Agent> {
     let named = |name: String| {
-        let mut agents = compat::BRIDGED.into_iter();
+        let mut agents = agents::BRIDGED.into_iter();
         let agent = agents.find(|agent| agent.name() == name);
         match agent.ok_or("unknown agent")? {
-            agent if compat::AGENTS.contains(&agent) => Ok(agent),
+            agent if agents::AGENTS.contains(&agent) => Ok(agent),
             agent => Err(format!(
                 "hosts do not run hooks of {}: write them into hooks.json, which runs under it after `install {name}`",
                 agent.title()
             )),
         }
     };
-    let names = compat::BRIDGED.map(|agent| {
-        let is_run = compat::AGENTS.contains(&agent);
+    let names = agents::BRIDGED.map(|agent| {
+        let is_run = agents::AGENTS.contains(&agent);
         PossibleValue::new(agent.name()).hide(!is_run)
     });
     PossibleValuesParser::new(names).try_map(named)
@@ -104,7 +104,7 @@ fn agent() -> impl TypedValueParser<Value = &'static Agent> {
 
 /// One of the agents under which this program runs hooks, by its name.
 fn guarded() -> impl TypedValueParser<Value = &'static Agent> {
-    one_of(&compat::BRIDGED)
+    one_of(&agents::BRIDGED)
 }
 
 fn one_of(agents: &'static [&'static Agent]) -> impl TypedValueParser<Value = &'static Agent> {
@@ -486,7 +486,7 @@ impl Uninstall {
 
 fn each_once(agents: &[&'static Agent]) -> Vec<&'static Agent> {
     let is_named = |agent: &&Agent| agents.contains(agent);
-    compat::BRIDGED.into_iter().filter(is_named).collect()
+    agents::BRIDGED.into_iter().filter(is_named).collect()
 }
 
 #[derive(Args)]

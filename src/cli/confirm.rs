@@ -2,8 +2,8 @@
 
 use std::io::{BufRead, BufReader, Read};
 
+use crate::agents::BRIDGED;
 use crate::cli::{CommandError, Terminal};
-use crate::compat::BRIDGED;
 
 /// Refuses to run as a command of an agent, whose model would decide for the person.
 pub(crate) fn refuse_below_an_agent() -> Result<(), CommandError> {

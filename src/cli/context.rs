@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf, absolute};
 
+use crate::agents::Agent;
 use crate::cli::CommandError;
 use crate::cli::args::{self, Common, Recording};
-use crate::compat::Agent;
 use crate::config::TrustPolicy;
 use crate::files::quoted_path;
 use crate::trace::with_cause;

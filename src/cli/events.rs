@@ -6,9 +6,9 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::agents::{self, Agent};
 use crate::cli::args::Events;
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal};
-use crate::compat::{self, Agent};
 use crate::events::Vocabulary;
 use crate::{AppProfile, EventSpec, EventType, HookEvent, printable};
 
@@ -191,7 +191,7 @@ pub(crate) fn list_of_events(context: &Context<'_>) -> String {
 /// Returns the event that has this name in another agent, and that agent.
 pub(crate) fn of_other_agent(name: &str) -> Option<(&'static Agent, EventType)> {
     let input = json!({"hook_event_name": name});
-    compat::BRIDGED.into_iter().find_map(|agent| {
+    agents::BRIDGED.into_iter().find_map(|agent| {
         let event = agent.event(input.clone()).ok()?;
         Some((agent, event.event_type))
     })

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::agents::AGENTS;
 use crate::cli::args;
 use crate::cli::files::{below_here, display_path};
 use crate::cli::{Context, Terminal};
-use crate::compat::AGENTS;
 use crate::{Hooks, LoadReport, printable};
 
 /// The most files of other hosts that are read for a hint.

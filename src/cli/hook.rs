@@ -9,11 +9,11 @@ use std::thread;
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::AppProfile;
+use crate::agents::{self, Agent, Effect, Event};
 use crate::bridge::{self, Answer, Registered};
 use crate::cli::args::Hook;
 use crate::cli::io::{end, start};
 use crate::cli::{Exit, Io, first_value};
-use crate::compat::{self, Agent, Effect, Event};
 
 /// The most bytes of an event.
 const LONGEST_EVENT: usize = 256 * 1024 * 1024;
@@ -120,7 +120,7 @@ fn intended(args: &[OsString]) -> Option<(&'static Agent, &'static Event)> {
     let [agent, event, ..] = args else {
         return None;
     };
-    let mut agents = compat::BRIDGED.into_iter();
+    let mut agents = agents::BRIDGED.into_iter();
     let agent = agents.find(|other| agent == other.name())?;
     Some((agent, agent.event_named(event.to_str()?)?))
 }
@@ -128,7 +128,7 @@ fn intended(args: &[OsString]) -> Option<(&'static Agent, &'static Event)> {
 /// Returns whether a command line that is not understood is for the end of a turn of some agent, where code 2 would let it go on.
 fn is_end(args: &[OsString]) -> bool {
     let name = args.get(1).and_then(|name| name.to_str());
-    let mut agents = compat::BRIDGED.into_iter();
+    let mut agents = agents::BRIDGED.into_iter();
     name.is_some_and(|name| agents.any(|agent| agent.event_named(name).is_some_and(Event::is_stop)))
 }
 

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::agents::{Agent, BRIDGED, PROGRAM};
 use crate::bridge::{self, Approvals, Mistake, Registration, Runs, User};
 use crate::cli::args::{Install, Recording, Uninstall};
 use crate::cli::confirm::is_confirmed;
 use crate::cli::files::named;
 use crate::cli::{CommandError, Context, Done, Exit, Terminal};
-use crate::compat::{Agent, BRIDGED, PROGRAM};
 use crate::config::read_for_saving;
 use crate::files::{NewFile, lock, remove, replace};
 use crate::json::{Positions, readable};
@@ -502,7 +502,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::compat::CLAUDE;
+    use crate::agents::CLAUDE;
 
     #[test]
     fn a_file_that_has_changed_meanwhile_is_not_replaced() {

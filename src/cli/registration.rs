@@ -11,12 +11,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use crate::agents::{Agent, BRIDGED, OwnCommand};
 use crate::bridge::{self, Approvals, BoundedChild, Registration, Runs, User};
 use crate::cli::args::Recording;
 use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
 use crate::cli::{CommandError, Context, counted};
-use crate::compat::{Agent, BRIDGED, OwnCommand};
 use crate::config::{Problem, Severity, read_for_saving};
 use crate::json;
 

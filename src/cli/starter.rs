@@ -3,10 +3,10 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use crate::agents::{Agent, BRIDGED};
 use crate::cli::args::Init;
 use crate::cli::files::{self, named};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal};
-use crate::compat::{Agent, BRIDGED};
 use crate::files::{create_new, lock};
 use crate::printable;
 

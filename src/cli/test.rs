@@ -7,13 +7,13 @@ use glob::Pattern;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::agents::{Agent, BRIDGED};
 use crate::cli::args::Test;
 use crate::cli::cases::{self, Case, Verdict};
 use crate::cli::context::directory;
 use crate::cli::events;
 use crate::cli::fire::{FirePass, Said};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
-use crate::compat::{Agent, BRIDGED};
 use crate::{FireOptions, HookEvent, printable};
 
 /// The output of `forge-hooks test`.

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use super::agent::Agent;
 use super::mapping::MappedTool;
 use super::protocol::AgentProtocol;
+use crate::agents::Agent;
 use crate::entry::{Decision, HookOutput};
 use crate::events::HookEvent;
 use crate::json::{self, kind};

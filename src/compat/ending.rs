@@ -7,8 +7,8 @@ use std::cell::OnceCell;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use super::agent::{Agent, Effect, Event, Specific, Words};
 use super::members::{Members, beginning, nonblank};
+use crate::agents::{Agent, Effect, Event, Specific, Words};
 use crate::entry::{Decision, FailurePolicy, HookOutput, Reading};
 use crate::events::HookEvent;
 use crate::json;

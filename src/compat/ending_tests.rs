@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 use serde_json::Value;
 
-use super::agent::{Agent, Event};
 use super::ending::{self, Strictness};
-use super::{AGENTS, CLAUDE, CODEX};
+use crate::agents::{AGENTS, CLAUDE, CODEX};
+use crate::agents::{Agent, Event};
 use crate::events::HookEvent;
 use crate::growth::assert_reads_in_linear_time;
 use crate::protocol::Exit;

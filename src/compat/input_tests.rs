@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::agent::Agent;
 use super::protocol_tests::protocol;
-use super::{AGENTS, CLAUDE};
+use crate::agents::Agent;
+use crate::agents::{AGENTS, CLAUDE};
 use crate::events::{EventType, HookEvent, HostContext};
 
 fn input(agent: &'static Agent, name: &str, event: &HookEvent) -> Value {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::CLAUDE;
-use super::agent::{Agent, EVENT, Effect, Event, TOOL_NAME};
 use super::settings::OtherAgents;
+use crate::agents::CLAUDE;
+use crate::agents::{Agent, EVENT, Effect, Event, TOOL_NAME};
 use crate::events::HookEvent;
 use crate::{FireOptions, HookConfig, HookExecutor};
 

@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::agent::Agent;
+use crate::agents::Agent;
 
 /// A tool of the host, from the view of an agent's hooks.
 #[derive(Debug, Clone)]

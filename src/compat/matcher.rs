@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
 
-use super::agent::{Agent, Event};
+use crate::agents::{Agent, Event};
 use crate::hook::no_expression;
 use crate::printable::shortened;
 

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 
 use serde_json::{Map, Value};
 
-use super::agent::Words;
+use crate::agents::Words;
 use crate::json::kind;
 
 /// Returns the text, unless it is blank.

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
 
-use super::agent::{Agent, Event, TOOL_NAME, Unset, UsualShell, Variable, value_of};
 use super::ending::{self, Strictness};
 use super::mapping::MappedTool;
 use super::matcher::Matcher;
 use super::rule::{Rule, session_dir};
 use super::shell;
+use crate::agents::{Agent, Event, TOOL_NAME, Unset, UsualShell, Variable, value_of};
 use crate::entry::{Failure, FailureKind, FailurePolicy, HookCommand, HookOutput, Reading};
 use crate::events::HookEvent;
 use crate::hook::HookSource;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::agent::Agent;
 use super::protocol::{AgentProtocol, Origin};
-use super::{CLAUDE, CODEX};
+use crate::agents::Agent;
+use crate::agents::{CLAUDE, CODEX};
 use crate::events::HookEvent;
 use crate::hook::Hook;
 use crate::protocol::Protocol;

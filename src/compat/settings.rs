@@ -5,8 +5,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::agent::Agent;
 use super::mapping::MappedTool;
+use crate::agents::Agent;
 
 /// The agents, plugins and files whose hooks a host runs besides its own.
 ///

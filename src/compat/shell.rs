@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::path::PathBuf;
 
-use super::agent::UsualShell;
+use crate::agents::UsualShell;
 use crate::process::{Args, program_directories};
 use crate::protocol::posix;
 

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::agent_names;
 use super::script;
-use crate::compat::{Agent, AgentProtocol, Effect, Event};
+use crate::agents::{Agent, Effect, Event};
+use crate::compat::AgentProtocol;
 use crate::entry::{FailurePolicy, HookCommand};
 use crate::events::{LIKE_AN_EVENT, Vocabulary, nearest};
 use crate::hook::Hook;

@@ -6,8 +6,9 @@
 use std::path::Path;
 
 use super::script;
+use crate::agents::{Agent, BRIDGED, Variable, value_of};
 use crate::command::Outline;
-use crate::compat::{Agent, AgentProtocol, BRIDGED, Variable, value_of};
+use crate::compat::AgentProtocol;
 use crate::events::nearest;
 use crate::hook::{Hook, LIKE_A_KEY};
 use crate::json::{Member, Node};

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::compat::{AGENTS, Agent, AgentProtocol, BRIDGED, CLAUDE, Origin, OtherAgents};
+use crate::agents::{AGENTS, Agent, BRIDGED, CLAUDE};
+use crate::compat::{AgentProtocol, Origin, OtherAgents};
 use crate::config::{Content, Form, HookConfig, Owner, Source, SourceFile, reading};
 use crate::files;
 use crate::json::{Node, parse_object, readable};

@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::compat::{
-    AGENTS, Agent, AgentProtocol, BRIDGED, Event, Fires, Origin, OwnCommand, Rule,
-};
+use crate::agents::{AGENTS, Agent, BRIDGED, Event, Fires, OwnCommand};
+use crate::compat::{AgentProtocol, Origin, Rule};
 use crate::config::reading::{FileReader, Loaded, MOST_ENTRIES, not_run_here, too_many_entries};
 use crate::config::{Form, Switches, config_home};
 use crate::entry::{FailurePolicy, Shell};

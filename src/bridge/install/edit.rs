@@ -7,7 +7,7 @@ use jsonc_parser::cst::{CstContainerNode, CstNode, CstObject, CstRootNode};
 use serde_json::{Value, json};
 
 use super::is_as_written;
-use crate::compat::{Agent, OwnCommand};
+use crate::agents::{Agent, OwnCommand};
 use crate::config::json_input;
 use crate::json::{self, JsonTree, NOT_AN_OBJECT, Node, parse_options};
 

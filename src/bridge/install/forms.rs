@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::edit::{self, Mistake};
 use super::{plugin, tables};
-use crate::compat::Agent;
+use crate::agents::Agent;
 
 enum Form {
     Json,

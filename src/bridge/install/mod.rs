@@ -23,9 +23,8 @@ pub(crate) use child::BoundedChild;
 pub(crate) use edit::Mistake;
 pub(crate) use forms::{by_hand, changed_by_hand, empty, install, registered, uninstall, usable};
 
-use super::dialect::Dialect;
 use super::session::{Session, state};
-use crate::compat::{
+use crate::agents::{
     APPLY_PATCH, Agent, DID_NOT_RUN, Effect, Event, INHERIT, OwnCommand, PROGRAM, RUN,
     RUN_AND_KEEP, TRACE_EVENTS, is_called_so,
 };
@@ -304,7 +303,7 @@ pub(crate) fn remove_rest(home: &Path) -> io::Result<()> {
 fn script(agent: &Agent, event: &Event, program: &str, message: &str) -> String {
     let (run, pass, end) = if event.effect == Effect::Nothing || event.is_stop() {
         (RUN, "case $? in [012]) exit $?; esac", "exit 1".to_owned())
-    } else if Dialect::of(agent).blocks_in_json() {
+    } else if agent.answers.blocks_in_json() {
         let reason = format!("{DID_NOT_RUN}: {}", what_to_do(agent, program));
         let reason = quoted(&Value::from(reason).to_string());
         (

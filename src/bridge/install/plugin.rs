@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::edit::Mistake;
 use super::{DID_NOT_RUN, quoted, what_to_do};
-use crate::compat::{Agent, OwnCommand};
+use crate::agents::{Agent, OwnCommand};
 use crate::json;
 
 const COMMAND: &str = "COMMAND";

@@ -6,7 +6,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::{env, fs, io};
 
-use crate::compat::{PROGRAM, is_called_so};
+use crate::agents::{PROGRAM, is_called_so};
 use crate::files::{self, is_executable};
 
 /// The most links that are followed, as in the system.

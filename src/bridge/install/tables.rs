@@ -5,7 +5,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::edit::Mistake;
 use super::is_as_written;
-use crate::compat::{Agent, OwnCommand};
+use crate::agents::{Agent, OwnCommand};
 
 const HOOKS: &str = "hooks";
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::compat::{BRIDGED, CLAUDE, CODEX, COPILOT, GEMINI, OwnCommand};
+use crate::agents::{BRIDGED, CLAUDE, CODEX, COPILOT, GEMINI, OwnCommand};
 use crate::json;
 
 fn registration() -> Registration {

@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 
 use super::event;
 use super::other_agent::{AS_AGENTS_DO, payload};
+use crate::agents::{Agent, Event, OwnCommand};
 use crate::bridge::{self, Answer, Registered};
 use crate::cli::args::Fire;
 use crate::cli::install::{only_itself, users_file, users_home};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal};
-use crate::compat::{Agent, Event, OwnCommand};
 use crate::config::{config_home, read_for_saving};
 use crate::{Decision, json, printable};
 

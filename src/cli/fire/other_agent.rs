@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 
 use super::event;
 use super::pass::Pass;
+use crate::agents::{Agent, EventError};
 use crate::cli::args::Fire;
 use crate::cli::context::existing;
 use crate::cli::error::placed_json_words;
 use crate::cli::{CommandError, Context, Terminal};
-use crate::compat::{Agent, EventError};
 use crate::files::{PathRule, append};
 use crate::json;
 use crate::{HookEvent, HookResult, Hooks};

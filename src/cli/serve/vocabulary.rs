@@ -8,9 +8,10 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::message::Object;
+use crate::agents::AGENTS;
 use crate::cli::CommandError;
 use crate::cli::files;
-use crate::compat::{AGENTS, OtherAgents};
+use crate::compat::OtherAgents;
 use crate::{EventSpec, EventType, HooksBuilder};
 
 #[derive(Deserialize)]

@@ -3,11 +3,7 @@
 //! The events are those whose names Claude Code has too: only these contain the name of the event, and their input is in the
 //! form of the other agents. <https://docs.github.com/en/copilot/reference/hooks-reference>
 
-use super::agent::Effect::{Blocks, FeedsBack};
-use super::agent::Fires::Never;
-use super::agent::Unset::{Null, Object, Text};
-use super::agent::{Agent, EVENT, Event, NOT_EMULATED, Pairs, SPECIFIC, Specific, Variable, tool};
-use super::agents::{ACTIVE, APPLY_PATCH, INPUT, LAST, SUBAGENT, TOOL, TRIGGER, text};
+use super::row::*;
 
 #[rustfmt::skip]
 const CALL: Specific = Specific {
@@ -38,40 +34,47 @@ pub(crate) const COPILOT: &Agent = &Agent {
         ".copilot/extensions", ".copilot/hooks", ".copilot/mcp-config.json", ".github/extensions", ".github/hooks",
     ],
     may_decide: &[".copilot/agents", ".copilot/skills", ".github/agents", ".github/skills"],
-    decides_at_home: &[],
     moved_by: ("COPILOT_HOME", ".copilot"),
     set_for_tools: "COPILOT_CLI",
-    approval: None,
     reads_plain_json: true,
     version: Some(1),
     bare_patches: true,
     all_off: Some(("disableAllHooks", true)),
-    disabled: None,
-    environment: None,
-    names_handlers: false,
-    milliseconds: false,
-    seconds: 600,
     events: EVENTS,
     fields: &[text("session_id")],
     renamed: &[("tool_args", "tool_input"), ("content", "prompt")],
     // The agent's own names are different: it gives each tool the name that Claude Code has for it, but does not rename the
     // arguments.
     tools: &[
-        tool("Bash", &["bash", "shell"]).needing(&["command"]),
+        tool("Bash", &["bash", "shell"]),
         // The text is typed into a shell that runs.
         tool("write_bash", &["bash"]).with_arguments(TYPED), tool("write_powershell", &["bash"]).with_arguments(TYPED),
-        tool("Read", &["read"]).needing(&["path"]),
-        tool("Write", &["write"]).with_arguments(&[("file_text", "content")]).needing(&["path"]),
-        tool("Edit", &["edit"]).with_arguments(EDITS).needing(&["path"]),
-        tool(APPLY_PATCH, &["write", "edit", "multi_edit"]).needing(&["command"]),
+        tool("Read", &["read"]),
+        tool("Write", &["write"]).with_arguments(&[("file_text", "content")]),
+        tool("Edit", &["edit"]).with_arguments(EDITS),
+        tool(APPLY_PATCH, &["write", "edit", "multi_edit"]),
         tool("Glob", &["glob"]).with_arguments(PATHS), tool("Grep", &["grep"]).with_arguments(PATHS), tool("WebFetch", &["web_fetch"]),
         tool("WebSearch", &["web_search"]), tool("Agent", &["task", "agent"]),
     ],
-    corrects_paths: false,
     joins_servers: Some("-"),
-    plugin: None,
     variables: &[("COPILOT_PROJECT_DIR", Variable::Project), ("CLAUDE_PROJECT_DIR", Variable::Project)],
-    emulated: NOT_EMULATED,
+    answers: Answers {
+        context: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart"],
+        questions: Questions::Reason,
+        applies_input: true,
+        takes_yes: true,
+        outputs: Outputs::Text("textResultForLlm"),
+        cannot_end_turn: &[
+            "PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart", "SessionEnd",
+            "PreCompact", "PermissionRequest", "SubagentStart", "Notification", "ErrorOccurred", "PreMcpToolCall",
+        ],
+        blocks: BlockedBy::Json,
+        messages: Messages::Error,
+        messages_beside_block: &[],
+        ends_turn_later: None,
+        prompts_have: None,
+    },
+    ..AGENT
 };
 
 #[rustfmt::skip]

@@ -2,11 +2,7 @@
 //!
 //! The names of the events are those of the plugin's functions, and of two messages. <https://opencode.ai/docs/plugins>
 
-use super::agent::Effect::{Blocks, FeedsBack};
-use super::agent::Fires::UnderAgent;
-use super::agent::Unset::Text;
-use super::agent::{Agent, EVENT, Event, NOT_EMULATED, Pairs, SPECIFIC, Specific, tool};
-use super::agents::{CALL, INPUT, TOOL, text};
+use super::row::*;
 
 const FILE: Pairs = &[("filePath", "path")];
 const EDIT: Pairs = &[
@@ -35,36 +31,28 @@ pub(crate) const OPENCODE: &Agent = &Agent {
         ".config/opencode/agent", ".config/opencode/command", ".config/opencode/skill", ".opencode/agent",
         ".opencode/command", ".opencode/skill",
     ],
-    decides_at_home: &[],
     moved_by: ("XDG_CONFIG_HOME", ".config"),
     set_for_tools: "OPENCODE",
-    approval: None,
-    reads_plain_json: false,
-    version: None,
-    bare_patches: false,
-    all_off: None,
-    disabled: None,
-    environment: None,
-    names_handlers: false,
-    milliseconds: false,
-    seconds: 600,
     events: EVENTS,
     fields: &[text("session_id")],
-    renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_response"), ("content", "prompt")],
     tools: &[
-        tool("bash", &["bash", "shell"]).needing(&["command"]),
-        tool("read", &["read"]).with_arguments(FILE).needing(&["filePath"]),
-        tool("write", &["write"]).with_arguments(FILE).needing(&["filePath"]),
-        tool("edit", &["edit"]).with_arguments(EDIT).needing(&["filePath"]),
-        tool("apply_patch", &["write", "edit", "multi_edit"]).with_arguments(&[("patchText", "command")]).needing(&["patchText"]),
+        tool("bash", &["bash", "shell"]),
+        tool("read", &["read"]).with_arguments(FILE),
+        tool("write", &["write"]).with_arguments(FILE),
+        tool("edit", &["edit"]).with_arguments(EDIT),
+        tool("apply_patch", &["write", "edit", "multi_edit"]).with_arguments(&[("patchText", "command")]),
         tool("glob", &["glob"]), tool("grep", &["grep"]), tool("list", &["ls", "list"]), tool("webfetch", &["web_fetch"]),
         tool("websearch", &["web_search"]), tool("task", &["task", "agent"]),
     ],
-    corrects_paths: false,
     joins_servers: Some("_"),
-    plugin: Some(include_str!("../agents/opencode.js")),
-    variables: &[],
-    emulated: NOT_EMULATED,
+    plugin: Some(include_str!("opencode.js")),
+    answers: Answers {
+        context: &["session.created", "chat.message", "tool.execute.after"],
+        outputs: Outputs::Text("text"),
+        cannot_end_turn: &["session.created", "chat.message", "tool.execute.before", "tool.execute.after"],
+        ..ANSWERS
+    },
+    ..AGENT
 };
 
 /// Kilo CLI: what has its name is named after it.

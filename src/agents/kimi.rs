@@ -2,11 +2,7 @@
 //!
 //! The events are those of Claude Code. A deny is the only answer that it reads. <https://www.kimi.com/code/docs/en/>
 
-use super::agent::Effect::Blocks;
-use super::agent::Fires::Never;
-use super::agent::Unset::{False, List, Object, Text};
-use super::agent::{Agent, EVENT, Event, NOT_EMULATED, SPECIFIC, Specific, tool};
-use super::agents::{ACTIVE, INPUT, TOOL, text};
+use super::row::*;
 
 #[rustfmt::skip]
 const DECISION: Specific = Specific {
@@ -21,34 +17,31 @@ pub(crate) const KIMI: &Agent = &Agent {
     files: &[".kimi-code/config.toml"],
     also_decides: &[".kimi-code/mcp.json", ".kimi-code/plugins"],
     may_decide: &[".kimi-code/agents", ".kimi-code/skills"],
-    decides_at_home: &[],
     moved_by: ("KIMI_CODE_HOME", ".kimi-code"),
     // It sets no variable that other programs do not.
     set_for_tools: "",
-    approval: None,
-    reads_plain_json: false,
-    version: None,
-    bare_patches: false,
-    all_off: None,
-    disabled: None,
-    environment: None,
-    names_handlers: false,
-    milliseconds: false,
-    seconds: 600,
     events: EVENTS,
     fields: &[text("session_id"), text("client_type")],
     renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_output"), ("content", "prompt")],
     tools: &[
-        tool("Bash", &["bash", "shell"]).needing(&["command"]),
-        tool("Read", &["read"]).needing(&["path"]), tool("Write", &["write"]).needing(&["path"]),
-        tool("Edit", &["edit"]).needing(&["path"]), tool("Glob", &["glob"]), tool("Grep", &["grep"]),
+        tool("Bash", &["bash", "shell"]),
+        tool("Read", &["read"]), tool("Write", &["write"]),
+        tool("Edit", &["edit"]), tool("Glob", &["glob"]), tool("Grep", &["grep"]),
         tool("FetchURL", &["web_fetch"]), tool("WebSearch", &["web_search"]), tool("Agent", &["task", "agent"]),
     ],
-    corrects_paths: false,
-    joins_servers: None,
-    plugin: None,
-    variables: &[],
-    emulated: NOT_EMULATED,
+    answers: Answers {
+        context: &["UserPromptSubmit"],
+        outputs: Outputs::Context,
+        cannot_end_turn: &[
+            "PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest", "UserPromptSubmit", "SessionStart",
+            "SessionEnd", "SubagentStart", "PreCompact", "Notification", "Interrupt", "PermissionResult", "PostCompact",
+            "StopFailure",
+        ],
+        messages: Messages::Text,
+        applies_input: false,
+        ..ANSWERS
+    },
+    ..AGENT
 };
 
 #[rustfmt::skip]

@@ -3,13 +3,7 @@
 //! The events are those of Claude Code, the tools are mostly those of Gemini CLI, from which it was forked.
 //! <https://qwenlm.github.io/qwen-code-docs/en/users/features/hooks>
 
-use super::agent::Effect::{Blocks, FeedsBack};
-use super::agent::Fires::{Never, OfHost};
-use super::agent::Unset::{False, List, Object, Text};
-use super::agent::{Agent, EVENT, Event, NOT_EMULATED, Pairs, SPECIFIC, Specific, Variable, tool};
-use super::agents::{
-    ACTIVE, CALL, FILE_PATH, INPUT, LAST, REQUEST, SUBAGENT, TOOL, TRIGGER, ms, text,
-};
+use super::row::*;
 
 /// No key changes the input.
 #[rustfmt::skip]
@@ -28,38 +22,48 @@ pub(crate) const QWEN: &Agent = &Agent {
     files: &[".qwen/settings.json"],
     also_decides: &[".qwen/.env", ".qwen/extensions", ".qwen/hooks", ".qwen/trustedFolders.json"],
     may_decide: &[".qwen/agents", ".qwen/commands", ".qwen/skills"],
-    decides_at_home: &[],
     moved_by: ("QWEN_HOME", ".qwen"),
     set_for_tools: "QWEN_CODE",
-    approval: None,
-    reads_plain_json: false,
-    version: None,
-    bare_patches: false,
     all_off: Some(("disableAllHooks", true)),
-    disabled: None,
-    environment: None,
     names_handlers: true,
-    milliseconds: false,
     // Whatever timeout a hook has, the agent waits for no answer longer than this.
     seconds: 60,
     events: EVENTS,
     fields: &[text("session_id"), text("transcript_path"), ("permission_mode", Text("default")), text("timestamp")],
-    renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_response"), ("content", "prompt")],
     tools: &[
-        tool("run_shell_command", &["bash", "shell"]).needing(&["command"]),
-        tool("monitor", &["bash"]).needing(&["command"]),
-        tool("read_file", &["read"]).with_arguments(FILE_PATH).needing(&["file_path"]),
-        tool("write_file", &["write"]).with_arguments(FILE_PATH).needing(&["file_path", "content"]),
-        tool("edit", &["edit", "multi_edit"]).with_arguments(FILE_PATH).needing(&["file_path", "new_string"]),
-        tool("notebook_edit", &["edit"]).with_arguments(CELL).needing(&["notebook_path"]),
+        tool("run_shell_command", &["bash", "shell"]),
+        tool("monitor", &["bash"]),
+        tool("read_file", &["read"]).with_arguments(FILE_PATH),
+        tool("write_file", &["write"]).with_arguments(FILE_PATH),
+        tool("edit", &["edit", "multi_edit"]).with_arguments(FILE_PATH),
+        tool("notebook_edit", &["edit"]).with_arguments(CELL),
         tool("grep_search", &["grep"]), tool("glob", &["glob"]), tool("list_directory", &["ls", "list"]),
         tool("web_fetch", &["web_fetch"]), tool("web_search", &["web_search"]), tool("agent", &["task", "agent"]),
     ],
-    corrects_paths: false,
-    joins_servers: None,
-    plugin: None,
     variables: &[("QWEN_PROJECT_DIR", Variable::Project), ("CLAUDE_PROJECT_DIR", Variable::Project)],
-    emulated: NOT_EMULATED,
+    answers: Answers {
+        // The one before a tool has been seen to have no effect.
+        context: &["PostToolUse", "PostToolUseFailure", "PostToolBatch", "UserPromptSubmit", "SessionStart", "SubagentStart"],
+        questions: Questions::Reason,
+        applies_input: false,
+        // It asks by its own rules beside a yes of a hook.
+        takes_yes: false,
+        outputs: Outputs::StopReason,
+        // Elsewhere `continue: false` blocks, replaces an output or has no effect; the model goes on.
+        cannot_end_turn: &[
+            "PreToolUse", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "PermissionRequest", "SessionStart",
+            "SessionEnd", "Notification", "SubagentStart", "PreCompact", "InstructionsLoaded", "MessageDisplay",
+            "PermissionDenied", "PostCompact", "SessionDelete", "StopFailure", "TodoCompleted", "TodoCreated",
+            "UserPromptExpansion",
+        ],
+        blocks: BlockedBy::Code,
+        messages: Messages::Json,
+        // It reads no JSON beside exit code 2.
+        messages_beside_block: &[],
+        ends_turn_later: None,
+        prompts_have: Some("submitted_prompt"),
+    },
+    ..AGENT
 };
 
 #[rustfmt::skip]

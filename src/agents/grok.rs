@@ -2,10 +2,7 @@
 //!
 //! The events are those of Claude Code, whose settings it reads too. <https://docs.x.ai/build/hooks>
 
-use super::agent::Effect::{Blocks, FeedsBack};
-use super::agent::Unset::{Object, Text};
-use super::agent::{Agent, EVENT, Event, NOT_EMULATED, Pairs, SPECIFIC, Specific, Variable, tool};
-use super::agents::{ACTIVE, CALL, FILE_PATH, INPUT, SUBAGENT, TOOL, text};
+use super::row::*;
 
 #[rustfmt::skip]
 const DECISION: Specific = Specific {
@@ -23,35 +20,31 @@ pub(crate) const GROK: &Agent = &Agent {
     files: &[".grok/hooks/forge-hooks.json", ".grok/config.toml", ".claude/settings.json", ".claude/settings.local.json"],
     also_decides: &[".claude.json", ".grok/hooks", ".grok/plugins", ".mcp.json"],
     may_decide: &[".grok/agents", ".grok/commands", ".grok/skills"],
-    decides_at_home: &[],
     moved_by: ("GROK_HOME", ".grok"),
     set_for_tools: "GROK_AGENT",
-    approval: None,
     reads_plain_json: true,
-    version: None,
-    bare_patches: false,
-    all_off: None,
-    disabled: None,
-    environment: None,
-    names_handlers: false,
-    milliseconds: false,
-    seconds: 600,
     events: EVENTS,
     fields: &[text("session_id"), text("transcript_path"), ("permission_mode", Text("default")), text("timestamp")],
-    renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_response"), ("content", "prompt")],
     tools: &[
-        tool("run_terminal_command", &["bash", "shell"]).needing(&["command"]),
-        tool("read_file", &["read"]).with_arguments(TARGET).needing(&["target_file"]),
-        tool("write", &["write"]).with_arguments(FILE_PATH).needing(&["file_path"]),
-        tool("search_replace", &["edit"]).with_arguments(FILE_PATH).needing(&["file_path"]),
+        tool("run_terminal_command", &["bash", "shell"]),
+        tool("read_file", &["read"]).with_arguments(TARGET),
+        tool("write", &["write"]).with_arguments(FILE_PATH),
+        tool("search_replace", &["edit"]).with_arguments(FILE_PATH),
         tool("grep", &["grep"]), tool("list_dir", &["ls", "list"]), tool("web_fetch", &["web_fetch"]),
         tool("web_search", &["web_search"]), tool("spawn_subagent", &["task", "agent"]),
     ],
-    corrects_paths: false,
     joins_servers: Some("__"),
-    plugin: None,
     variables: &[("GROK_WORKSPACE_ROOT", Variable::Project), ("CLAUDE_PROJECT_DIR", Variable::Project)],
-    emulated: NOT_EMULATED,
+    answers: Answers {
+        context: &["PreToolUse", "PostToolUse"],
+        outputs: Outputs::Context,
+        cannot_end_turn: &[
+            "PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart", "SessionEnd",
+            "Notification", "SubagentStart", "PreCompact",
+        ],
+        ..ANSWERS
+    },
+    ..AGENT
 };
 
 #[rustfmt::skip]

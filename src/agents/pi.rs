@@ -2,11 +2,7 @@
 //!
 //! The names of the events are those of the extension's handlers. <https://pi.dev/docs/extensions>
 
-use super::agent::Effect::{Blocks, FeedsBack};
-use super::agent::Fires::UnderAgent;
-use super::agent::Unset::Text;
-use super::agent::{Agent, EVENT, Event, NOT_EMULATED, Pairs, SPECIFIC, Specific, tool};
-use super::agents::{CALL, INPUT, TOOL, text};
+use super::row::*;
 
 /// In its list of edits.
 const EDITS: Pairs = &[("oldText", "old_string"), ("newText", "new_string")];
@@ -22,33 +18,24 @@ pub(crate) const PI: &Agent = &Agent {
         ".pi/mcp.json", ".pi/npm",
     ],
     may_decide: &[".pi/agent/prompts", ".pi/agent/skills", ".pi/prompts", ".pi/skills"],
-    decides_at_home: &[],
     moved_by: ("PI_CODING_AGENT_DIR", ".pi/agent"),
     set_for_tools: "PI_CODING_AGENT",
-    approval: None,
-    reads_plain_json: false,
-    version: None,
-    bare_patches: false,
-    all_off: None,
-    disabled: None,
-    environment: None,
-    names_handlers: false,
-    milliseconds: false,
-    seconds: 600,
     events: EVENTS,
     fields: &[text("session_id")],
-    renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_response"), ("content", "prompt")],
     tools: &[
-        tool("bash", &["bash", "shell"]).needing(&["command"]),
-        tool("read", &["read"]).needing(&["path"]), tool("write", &["write"]).needing(&["path"]),
-        tool("edit", &["edit", "multi_edit"]).with_arguments(EDITS).needing(&["path"]), tool("find", &["glob"]), tool("grep", &["grep"]),
+        tool("bash", &["bash", "shell"]),
+        tool("read", &["read"]), tool("write", &["write"]),
+        tool("edit", &["edit", "multi_edit"]).with_arguments(EDITS), tool("find", &["glob"]), tool("grep", &["grep"]),
         tool("ls", &["ls", "list"]),
     ],
-    corrects_paths: false,
-    joins_servers: None,
-    plugin: Some(include_str!("../agents/pi.ts")),
-    variables: &[],
-    emulated: NOT_EMULATED,
+    plugin: Some(include_str!("pi.ts")),
+    answers: Answers {
+        context: &["session_start", "input", "tool_result"],
+        outputs: Outputs::Text("text"),
+        cannot_end_turn: &["session_start", "input", "tool_result"],
+        ..ANSWERS
+    },
+    ..AGENT
 };
 
 #[rustfmt::skip]
