@@ -42,6 +42,6 @@ need() {
 
 # What only tests use takes long to optimize.
 release=()
-for crate in fancy-regex fraction jsonschema num-bigint proptest referencing schemars; do
+for crate in fancy-regex fraction jsonschema num-bigint proptest referencing; do
   release+=(--config "profile.release.package.$crate.opt-level=0")
 done

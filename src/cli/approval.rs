@@ -14,7 +14,6 @@ use crate::trust::Approved;
 
 /// The approval for programs.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Approvals<'a> {
     /// The file with the user's approvals.
     store: String,
@@ -25,7 +24,6 @@ pub(crate) struct Approvals<'a> {
     /// The changes since the approval.
     changes: &'a [String],
     /// The project's hooks, with the files that an approval covers.
-    #[cfg_attr(test, schemars(with = "Vec<crate::cli::shape_tests::Covered>"))]
     pub(crate) hooks: &'a [Approved],
 }
 

@@ -15,7 +15,6 @@ use crate::{FailureKind, Hook, HookEvent, Hooks, LoadReport, Redactor};
 
 /// A hook of a file or of the host.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Entry {
     /// The hook as an entry of hooks.json; null for an entry that is invalid.
     pub(crate) hook: Option<Value>,
@@ -30,7 +29,6 @@ pub(crate) struct Entry {
     index: Option<usize>,
     /// The state of the hook: whether it runs on its events.
     #[serde(serialize_with = "state_of")]
-    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::State"))]
     #[serde(rename = "state")]
     pub(crate) standing: Standing,
     /// The reason why the hook does not run, or fails.
@@ -46,7 +44,6 @@ pub(crate) const FAILS: &str = "fails";
 
 /// The prediction for the hook on an event.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Prediction {
     /// The prediction: the hook `runs`, `fails` because it cannot run, or `does_not_run`.
     pub(crate) verdict: &'static str,

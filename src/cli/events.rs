@@ -17,7 +17,6 @@ const WORKING_DIR: &str = "FORGE_WORKING_DIR";
 
 /// The output of `forge-hooks events --json`.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "events"))]
 pub(crate) struct EventsOutput<'a> {
     events: Vec<Event<'a>>,
     /// The host's tools; empty if it declares none.
@@ -25,7 +24,6 @@ pub(crate) struct EventsOutput<'a> {
 }
 
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Event<'a> {
     name: &'a str,
     description: &'a str,
@@ -39,7 +37,6 @@ struct Event<'a> {
 
 /// A key of an event's data.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Key<'a> {
     key: &'a str,
     description: &'a str,

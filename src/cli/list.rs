@@ -18,8 +18,7 @@ use crate::{Hook, HookEvent, LoadReport, printable};
 
 /// The output of `forge-hooks list --json`.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "list"))]
-pub(crate) struct ListOutput<'a> {
+struct ListOutput<'a> {
     /// The files that were read.
     files: Vec<String>,
     /// The usual files that do not exist.
@@ -28,7 +27,6 @@ pub(crate) struct ListOutput<'a> {
     hooks: Vec<Entry>,
     /// The approval of the project's hooks; null without a project, and with `--config`.
     approvals: Option<Approvals<'a>>,
-    #[cfg_attr(test, schemars(with = "Vec<crate::cli::shape_tests::Problem>"))]
     problems: &'a [Problem],
     /// Files that were probably meant to be read.
     #[serde(skip)]

@@ -26,11 +26,7 @@ mod list;
 mod registration;
 mod remarks;
 mod replay;
-#[cfg(test)]
-mod schema_tests;
 mod serve;
-#[cfg(test)]
-mod shape_tests;
 mod starter;
 mod terminal;
 mod test;

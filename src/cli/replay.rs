@@ -28,8 +28,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// The output of `forge-hooks replay --json`.
 #[derive(Serialize, Default)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "replay"))]
-pub(crate) struct ReplayOutput {
+struct ReplayOutput {
     /// The events whose decision differs, in the order of the record.
     differences: Vec<Difference>,
     /// The events that were not compared.
@@ -44,14 +43,12 @@ pub(crate) struct ReplayOutput {
 
 /// An event whose decision differs.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Difference {
     /// The line of the record, counted from 1.
     line: usize,
     event: String,
     tool: Option<String>,
     /// The data of the event.
-    #[cfg_attr(test, schemars(with = "Map<String, Value>"))]
     data: Box<RawValue>,
     /// The recorded decision.
     before: Verdict,
@@ -64,9 +61,7 @@ struct Difference {
 
 /// The joint decision of hooks.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Verdict {
-    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Decision"))]
     decision: Decision,
     /// True if a hook says that the operation is allowed, so that the host need not ask its user.
     grants: bool,
@@ -84,7 +79,6 @@ struct Verdict {
 
 /// An event that was not compared.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct NotCompared {
     /// The line of the record, counted from 1.
     line: usize,
@@ -95,7 +89,6 @@ struct NotCompared {
 
 /// A hook that failed and blocked nothing.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Failed {
     hook: String,
     /// The number of events on which it failed.

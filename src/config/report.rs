@@ -34,7 +34,7 @@ pub enum TrustPolicy {
 
 /// The result of [`HookConfig::load_into`](crate::HookConfig::load_into) and
 /// [`HookConfig::check`](crate::HookConfig::check). Serializes as `forge-hooks check --json` prints it:
-/// `schemas/check.schema.json` describes the keys.
+/// the page `program` describes the keys.
 #[derive(Debug, Clone, Default, Serialize)]
 #[non_exhaustive]
 #[must_use = "it contains the problems of the user's files, for the host to show"]

@@ -1,4 +1,4 @@
-//! Results in JSON, for other programs: the shapes of `schemas/fire.schema.json`.
+//! Results in JSON, for other programs, as docs/program.md describes them.
 //!
 //! Knows the names of keys. Does not know how an answer is read.
 

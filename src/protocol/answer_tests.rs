@@ -186,28 +186,19 @@ fn claude_codes_answer_to_a_request_is_a_decision() {
     assert_eq!(json!(allowed.updated_input), json!({"command": "ls"}));
 }
 
-/// This test fails if the page or the schema lacks a key.
+/// This test fails if the page lacks a key.
 #[test]
-fn each_key_is_on_the_page_and_in_the_schema() {
+fn each_key_is_on_the_page() {
     let page = include_str!("../../docs/protocol.md");
     let (_, rest) = page.split_once("| key | meaning |\n").unwrap();
     let (table, _) = rest.split_once("\n\n").unwrap();
     let (_, rest) = page.split_once("*decide*: ").unwrap();
     let (deciding, _) = rest.split_once('.').unwrap();
-    let schema = include_str!("../../schemas/fire.schema.json");
-    let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
-    let properties = schema.pointer("/$defs/Output/properties").unwrap();
     for key in keys_of(Scope::Top) {
         let name = key.name;
         assert!(table.contains(name), "the page lacks {name}");
         let decides = deciding.contains(&format!("`{name}`"));
         assert_eq!(decides, key.decides, "the page: {name}");
-        let is_written = !name.starts_with("permission") && name != "hookSpecificOutput";
-        assert_eq!(
-            properties.get(name).is_some(),
-            is_written,
-            "the schema: {name}"
-        );
     }
     for row in table.lines().skip(1) {
         let name = row.split('`').nth(1).unwrap();

@@ -26,20 +26,15 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// The output of `forge-hooks fire --json`.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema), schemars(rename = "fire"))]
 pub(crate) struct FireOutput<'a> {
-    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Event"))]
     event: &'a HookEvent,
     #[serde(flatten)]
-    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Outcome"))]
     outcome: Outcome,
     /// The hooks in the background, which decide nothing. Only `fire` waits for their end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, schemars(with = "Option<Vec<crate::cli::shape_tests::Result>>"))]
     background: Option<Vec<HookResult>>,
     /// The event with the changes of hooks, as the host would run it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, schemars(with = "Option<crate::cli::shape_tests::Event>"))]
     changed_event: Option<HookEvent>,
 }
 

@@ -1,4 +1,4 @@
-//! The messages of `serve`, each a struct, as the schemas in `schemas/` describe them; and how a line becomes a request.
+//! The messages of `serve`, each a struct, as docs/serve.md describes them; and how a line becomes a request.
 //!
 //! Answers nothing.
 
@@ -20,8 +20,7 @@ use crate::trust::Approved;
     untagged,
     expecting = "`id` is neither a whole number below 2^64 nor a text"
 )]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) enum Id {
+pub(super) enum Id {
     Number(u64),
     Negative(i64),
     Text(String),
@@ -40,8 +39,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
 
 /// The reason why a request has no result: the error of its response.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Refusal {
+pub(super) struct Refusal {
     code: i32,
     message: Cow<'static, str>,
 }
@@ -173,8 +171,7 @@ pub(super) enum Body<'a, T> {
 /// The parameters of `initialize`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Initialize {
+pub(super) struct Initialize {
     /// True if the program sends notifications.
     #[serde(default)]
     pub(super) notify: bool,
@@ -184,14 +181,12 @@ pub(crate) struct Initialize {
 }
 
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Initialized<'a> {
+pub(super) struct Initialized<'a> {
     /// The version of the program.
     pub(super) version: &'static str,
     /// The text for the user, in lines: problems of hooks files, and notes if there is no such file, or no hook runs.
     pub(super) messages: Vec<String>,
     /// The output of `check --json`.
-    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Check"))]
     pub(super) report: &'a LoadReport,
     /// The number of items that `approvals` returns: 1 if a person must decide on the project's hooks.
     pub(super) approvals: usize,
@@ -199,37 +194,30 @@ pub(crate) struct Initialized<'a> {
 
 /// The result of `approve`, `revoke` and `reload`.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Reloaded<'a> {
+pub(super) struct Reloaded<'a> {
     /// The text for the user, in lines.
     pub(super) messages: Vec<String>,
     #[serde(flatten)]
-    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::Check"))]
     pub(super) report: &'a LoadReport,
 }
 
 /// The parameters of `fire`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Fire {
+pub(super) struct Fire {
     /// The event, as a hook receives it; only `type` is required.
-    #[cfg_attr(test, schemars(with = "crate::cli::shape_tests::GivenEvent"))]
     pub(super) event: Map<String, Value>,
     /// The agent in whose turn the event is. Default: what the event's data says.
     #[serde(default)]
-    #[cfg_attr(test, schemars(with = "Option<Agent>"))]
     pub(super) agent: Option<Object<Agent>>,
     #[serde(default = "usual_options")]
-    #[cfg_attr(test, schemars(with = "Options"))]
     pub(super) options: Object<Options>,
 }
 
 /// An agent, as the data of each event in its turn names it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Agent {
+pub(super) struct Agent {
     /// Its `agent_type`; `main` is the session's own agent.
     #[serde(rename = "type")]
     pub(super) agent_type: String,
@@ -245,11 +233,10 @@ fn usual_options() -> Object<Options> {
 /// The options with which an event is fired.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Options {
+pub(super) struct Options {
     /// True if the host asks its user when a hook answers `ask`. Default: such a hook blocks.
     pub(super) handles_ask: bool,
-    /// True if the host acts on the changed event in `again`. Default: a hook that changes the input blocks.
+    /// True if the host acts on the `changed_event`. Default: a hook that changes the input blocks.
     pub(super) applies_updates: bool,
     /// True if the hooks after one that blocks or fails are skipped. Default: true.
     pub(super) stop_on_failure: Option<bool>,
@@ -259,21 +246,18 @@ pub(crate) struct Options {
 
 /// The hooks on which a person must decide: new, changed and removed ones.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Block {
+pub(super) struct Block {
     /// The SHA-256 of all of it, the contents of files included, for `approve`.
     pub(super) digest: String,
     /// All of it, to be shown to the person.
     pub(super) text: String,
-    #[cfg_attr(test, schemars(with = "Vec<crate::cli::shape_tests::Covered>"))]
     pub(super) entries: Vec<Approved>,
 }
 
 /// The parameters of `approve`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Approve {
+pub(super) struct Approve {
     /// The digest of the block that the person has seen.
     pub(super) digest: String,
 }
@@ -281,8 +265,7 @@ pub(crate) struct Approve {
 /// The parameters of `shutdown`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Shutdown {
+pub(super) struct Shutdown {
     /// The seconds after which running hooks are ended.
     #[serde(default = "usual_deadline")]
     pub(super) deadline: f64,
@@ -294,16 +277,14 @@ fn usual_deadline() -> f64 {
 
 /// The parameters of `$/cancelRequest`.
 #[derive(Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Cancel {
+pub(super) struct Cancel {
     /// The id of the fire.
     pub(super) id: Id,
 }
 
 /// The parameters of `hook/started` and `hook/finished`.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct OfHook<'a> {
+pub(super) struct OfHook<'a> {
     /// The id of the fire; null for a background hook of a fire that has its response.
     pub(super) id: Option<Id>,
     /// The label of the hook.
@@ -312,8 +293,7 @@ pub(crate) struct OfHook<'a> {
 
 /// The parameters of `hook/lost`.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct OfLost {
+pub(super) struct OfLost {
     /// The number of starts and ends that were not sent, so far.
     pub(super) count: u64,
 }

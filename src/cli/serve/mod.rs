@@ -3,7 +3,7 @@
 //! One thread reads, one writes, and the executor's threads run hooks. This file is the thread between them: it alone handles
 //! requests and responds.
 
-pub(crate) mod message;
+mod message;
 mod outbox;
 mod server;
 mod vocabulary;

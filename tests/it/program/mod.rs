@@ -6,6 +6,8 @@ mod completion;
 mod files;
 mod foreign;
 mod hosted;
+#[cfg(unix)]
+mod json_keys;
 mod json_texts;
 mod other_agents;
 mod packs;
@@ -18,7 +20,6 @@ mod replay;
 mod resident;
 #[cfg(target_os = "linux")]
 mod sandbox;
-mod schemas;
 #[cfg(unix)]
 mod serve;
 mod session;

@@ -9,7 +9,6 @@ use forge_hooks::compat::{CLAUDE, OtherAgents};
 use forge_hooks::{AppProfile, Hooks, Sandbox};
 use serde_json::{Value, json};
 
-use super::schemas::is_valid;
 use super::{LS, Printed, SUDO, User, with};
 use crate::examples::example;
 use crate::support::{eventually, is_missing};
@@ -64,7 +63,6 @@ line 6: tool:pre_execute bash
     assert_eq!(printed.out, expected, "{printed:?}");
     assert_eq!(printed.status, 1);
     let report = user.run(&["replay", FILE, "--yes", "--json"]).json();
-    is_valid("replay", &report);
     assert_eq!(report["compared"], 3);
     let differences = report["differences"].as_array().unwrap();
     let after: Vec<_> = differences
@@ -116,7 +114,6 @@ fn an_event_that_is_not_whole_is_not_compared() {
     let report = user.run(&["replay", FILE, "--yes", "--json"]);
     assert_eq!(report.status, 0);
     let report = report.json();
-    is_valid("replay", &report);
     assert_eq!(report["compared"], 1);
     let why: Vec<_> = report["not_compared"]
         .as_array()

@@ -9,24 +9,18 @@ mod talks;
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use super::schemas::{is_valid, validator};
 use super::{User, hosted};
 use crate::support::PATIENCE;
 
 const GLOBAL: &str = "config/src/forge/hooks.json";
 
-static INPUT: LazyLock<Validator> = LazyLock::new(|| validator("serve-input"));
-static OUTPUT: LazyLock<Validator> = LazyLock::new(|| validator("serve-output"));
-
 /// A program that serves, and its host.
-struct Served {
+pub(super) struct Served {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<Value>,
@@ -34,7 +28,7 @@ struct Served {
 
 impl Served {
     /// Without `initialize`.
-    fn start(command: &mut Command) -> Self {
+    pub(super) fn start(command: &mut Command) -> Self {
         let mut served = Self::unread(command);
         served.read();
         served
@@ -78,7 +72,6 @@ impl Served {
     }
 
     fn send(&mut self, message: &Value) {
-        assert!(INPUT.is_valid(message), "{message}");
         self.send_text(&format!("{message}\n"));
     }
 
@@ -87,7 +80,7 @@ impl Served {
         input.write_all(text.as_bytes()).unwrap();
     }
 
-    fn request(&mut self, id: &Value, method: &str, params: &Value) {
+    pub(super) fn request(&mut self, id: &Value, method: &str, params: &Value) {
         self.send(&request(id, method, params));
     }
 
@@ -98,15 +91,7 @@ impl Served {
 
     /// The next line.
     #[track_caller]
-    fn receive(&mut self) -> Value {
-        let line = self.unchecked();
-        assert!(OUTPUT.is_valid(&line), "{line}");
-        line
-    }
-
-    /// Not compared with the schema, which takes long for a large line and for many.
-    #[track_caller]
-    fn unchecked(&mut self) -> Value {
+    pub(super) fn receive(&mut self) -> Value {
         self.lines.recv_timeout(PATIENCE).unwrap()
     }
 
@@ -122,15 +107,6 @@ impl Served {
     #[track_caller]
     fn result(&mut self, method: &str, params: &Value) -> Value {
         let mut response = self.call(&json!(7), method, params);
-        assert!(response.get("result").is_some(), "{response}");
-        response["result"].take()
-    }
-
-    /// The result of a request, not compared with the schema.
-    #[track_caller]
-    fn unchecked_result(&mut self, method: &str, params: &Value) -> Value {
-        self.request(&json!(7), method, params);
-        let mut response = self.unchecked();
         assert!(response.get("result").is_some(), "{response}");
         response["result"].take()
     }
@@ -315,7 +291,7 @@ fn what_is_cancelled_at_its_end_is_blocked() {
     lines.extend((1..=500).map(|id| fire(id, &json!({"type": "tool:error"}))));
     served.send_text(&lines);
     served.cancel(&json!(0));
-    let mut responses = std::iter::repeat_with(|| served.unchecked());
+    let mut responses = std::iter::repeat_with(|| served.receive());
     let response = responses.find(|response| response["id"] == 0).unwrap();
     is_blocked_as_cancelled(&response);
 }

@@ -52,7 +52,7 @@ fn a_host_that_does_not_read_is_told_when_it_does() {
     served.read();
     let mut responses = HashMap::new();
     for _ in 0..LARGE + 3 {
-        let response = served.unchecked();
+        let response = served.receive();
         let id = response["id"].to_string();
         assert!(responses.insert(id, response).is_none());
     }
@@ -75,7 +75,7 @@ fn so_many_bytes_of_fires_may_wait() {
     for id in 0..5 {
         served.send_text(&large(id, &bash("TEXT"), 15 * MIB));
     }
-    let response = served.unchecked();
+    let response = served.receive();
     assert_eq!((&response["id"], code(&response)), (&4.into(), -32000));
     assert_eq!(served.end().0, Some(0));
 }
@@ -88,7 +88,7 @@ fn so_many_other_requests_may_wait() {
     let mut served = Served::new(&user);
     let reload = |id| request(&json!(id), "reload", &json!({})).to_string() + "\n";
     served.send_text(&(0..300).map(reload).collect::<String>());
-    let responses: Vec<_> = (0..300).map(|_| served.unchecked()).collect();
+    let responses: Vec<_> = (0..300).map(|_| served.receive()).collect();
     let mut refused = responses
         .iter()
         .filter(|response| response.get("error").is_some());
@@ -126,7 +126,7 @@ fn of_thousands_of_fires_at_once_each_has_its_response() {
     let fire = |id| request(&json!(id), "fire", &json!({"event": bash("ls")})).to_string() + "\n";
     // All are sent before a response is read.
     served.send_text(&(0..fires).map(fire).collect::<String>());
-    let responses: Vec<_> = (0..fires).map(|_| served.unchecked()).collect();
+    let responses: Vec<_> = (0..fires).map(|_| served.receive()).collect();
     let mut ids: Vec<_> = responses
         .iter()
         .map(|response| response["id"].as_u64())

@@ -4,12 +4,11 @@
 //! file, `start NAME=VALUE` starts the program. `> METHOD PARAMS` sends a request with the id 2, in which `EVENT` is an
 //! event, and `>> LINE` any line. `< POINTER VALUE` waits for the next line and looks for a value in it, `=` looks for
 //! another one, and `~ POINTER TEXT` for a part of one. `! CODE ID LINE` sends a line that is refused. `let NAME POINTER`
-//! has a name stand for a text of the line, `schema NAME` compares its result with one of `schemas/`, and `ended STATUS`
-//! waits for the end.
+//! has a name stand for a text of the line, and `ended STATUS` waits for the end.
 
 use serde_json::{Value, json};
 
-use super::{Served, code, is_valid};
+use super::{Served, code};
 use crate::cases::cases;
 use crate::program::User;
 
@@ -47,7 +46,6 @@ impl Talk {
                 let text = self.found(second).as_str().unwrap().to_owned();
                 self.names.push((first.to_owned(), text));
             }
-            "schema" => is_valid(first, &self.line["result"]),
             _ => self.say(what, first, second),
         }
     }
