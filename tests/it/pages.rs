@@ -1,13 +1,15 @@
 //! The pages for readers: each is part of the API's documentation, and no link leads nowhere.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use forge_hooks::{AppProfile, Hooks};
+use regex::Regex;
 use serde_json::{Value, json};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-/// Links to pages are written so, for they must also work on docs.rs and crates.io.
+/// The pages as published. No page links to them: a link in the repository stays in the repository.
 const PUBLISHED: &str = "https://docs.rs/forge-hooks/latest/forge_hooks/docs/";
 /// Links to other files of the package.
 const SOURCE: &str = "https://docs.rs/crate/forge-hooks/latest/source/";
@@ -135,18 +137,50 @@ fn no_example_reads_a_variable_of_one_host() {
 
 #[test]
 fn every_link_has_a_target() {
+    let modules = fs::read_to_string(Path::new(ROOT).join("src/docs.rs")).unwrap();
     let readme = Path::new(ROOT).join("README.md");
     for page in pages().into_iter().chain([readme]) {
         let text = fs::read_to_string(&page).unwrap();
         for target in links(&text) {
             check_link(&page, &text, target);
         }
+        check_labels(&page, &text, &modules);
     }
 }
 
+/// The targets of `[text](target)`.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let behind = text.split("](").skip(1);
     behind.filter_map(|rest| rest.split(')').next())
+}
+
+/// Checks the links from a page to others: a label is its target, defined once for the repository and once for rustdoc.
+#[track_caller]
+fn check_labels(page: &Path, text: &str, modules: &str) {
+    let used = Regex::new(r"\]\[([a-z-]+\.md(#[\w-]+)?)\]").unwrap();
+    let used: BTreeSet<_> = used
+        .captures_iter(text)
+        .map(|label| label[1].to_owned())
+        .collect();
+    let definition = Regex::new(r"(?m)^\[([a-z-]+\.md(#[\w-]+)?)\]: (.*)$").unwrap();
+    let mut defined = BTreeSet::new();
+    for definition in definition.captures_iter(text) {
+        let label = &definition[1];
+        assert_eq!(label, &definition[3], "{}", page.display());
+        let (file, anchor) = label.split_once('#').unwrap_or((label, ""));
+        let module = file.trim_end_matches(".md").replace('-', "_");
+        let in_rustdoc = format!(
+            "[{label}]: crate::docs::{}\n",
+            label.replacen(file, &module, 1)
+        );
+        assert!(modules.contains(&in_rustdoc), "{in_rustdoc}");
+        let linked = Path::new(ROOT).join("docs").join(file);
+        let linked = fs::read_to_string(&linked).unwrap_or_else(|error| panic!("{label}: {error}"));
+        let is_there = anchor.is_empty() || has_heading(&linked, anchor);
+        assert!(is_there, "{}: {label}", page.display());
+        defined.insert(label.to_owned());
+    }
+    assert_eq!(used, defined, "{}", page.display());
 }
 
 #[track_caller]
@@ -161,17 +195,16 @@ fn check_link(page: &Path, text: &str, target: &str) {
         let is_there = || has_heading(&fs::read_to_string(linked).unwrap(), anchor);
         assert!(anchor.is_empty() || is_there(), "{display}: {target}");
     } else {
-        let is_absolute = target.starts_with("https://");
-        assert!(is_absolute, "{display}: {target} does not work on docs.rs");
+        let is_absolute = target.starts_with("https://") && !target.starts_with(PUBLISHED);
+        assert!(
+            is_absolute,
+            "{display}: {target} is one of the labels of src/docs.rs"
+        );
     }
 }
 
 /// Returns the file of this repository that a link is about.
 fn own_file(page: &Path, place: &str) -> Option<String> {
-    if let Some(name) = place.strip_prefix(PUBLISHED) {
-        let name = name.strip_suffix("/index.html").unwrap();
-        return Some(format!("docs/{}.md", name.replace('_', "-")));
-    }
     let is_relative = page.ends_with("README.md") && !place.contains("://");
     let file = place.strip_prefix(SOURCE);
     file.or(is_relative.then_some(place)).map(str::to_owned)

@@ -21,7 +21,7 @@ fn cause(failure: FailureKind) -> &'static str {
         FailureKind::NotStarted => "the system could not start it",
         FailureKind::NoWorkingDir => "its working directory is not there, or cannot be entered",
         FailureKind::NoSandbox => {
-            "its [sandbox](https://docs.rs/forge-hooks/latest/forge_hooks/docs/sandbox/index.html) is not possible on this system, \
+            "its [sandbox][sandbox.md] is not possible on this system, \
              or one of its paths is not there or has a link"
         }
         FailureKind::EventTooLarge => {
@@ -30,16 +30,14 @@ fn cause(failure: FailureKind) -> &'static str {
         }
         FailureKind::ArgumentsNotMapped => {
             "the tool's arguments cannot be mapped for a hook of another agent, see \
-             [Tools](https://docs.rs/forge-hooks/latest/forge_hooks/docs/other_agents/index.html#tools)"
+             [Tools][other-agents.md#tools]"
         }
         FailureKind::Misconfigured => "its entry in hooks.json, or the file, cannot be used",
         FailureKind::InvalidAnswer => {
             "its answer is [invalid](#answer-log-or-invalid); for a resident hook also: it is not exactly one line with the \
              event's `id`, or there was output before the event"
         }
-        FailureKind::NoAnswer => {
-            "a [resident hook](https://docs.rs/forge-hooks/latest/forge_hooks/docs/resident/index.html) ended without an answer"
-        }
+        FailureKind::NoAnswer => "a [resident hook][resident.md] ended without an answer",
         FailureKind::StatusLost => "exit status lost (the host reaps its children itself)",
         FailureKind::Panicked => "an internal error (panic) of the library",
         FailureKind::Circular => "circular, or below eight other hooks, see [Circles](#circles)",
