@@ -33,6 +33,7 @@ macro_rules! links {
 [other-agents.md#what-runs]: crate::docs::other_agents#what-runs
 [porting.md]: crate::docs::porting
 [program.md]: crate::docs::program
+[program.md#for-programs]: crate::docs::program#for-programs
 [program.md#hooks-of-other-agents]: crate::docs::program#hooks-of-other-agents
 [protocol.md]: crate::docs::protocol
 [protocol.md#an-answer-without-a-process]: crate::docs::protocol#an-answer-without-a-process

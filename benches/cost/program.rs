@@ -47,7 +47,7 @@ pub(crate) fn serve(effort: Effort) -> Measured {
     let (mut program, _directory) = program("serve");
     program.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut served = program.spawn().expect("it runs");
-    call(&mut served, "initialize", &json!({}));
+    call(&mut served, "initialize", &json!({"protocol": 2}));
     let (executor, event) = (executor(hook("exit 0")), event());
     let (mut through, mut in_process) = turns(
         effort.rounds(2000),

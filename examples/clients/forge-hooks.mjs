@@ -19,7 +19,7 @@ export class Hooks {
     this.ended.then(() => this.#open.forEach(({ reject }) => reject(new Error("forge-hooks has ended"))));
     this.child.stdin.on("error", () => {}); // The end of the program rejects what is open.
     createInterface({ input: this.child.stdout }).on("line", (line) => this.#received(JSON.parse(line)));
-    this.initialized = this.call("initialize");
+    this.initialized = this.call("initialize", { protocol: 2 });
   }
 
   #received({ id, result, error }) {

@@ -16,7 +16,7 @@ class Hooks:
         self.child = subprocess.Popen([*command, *options], start_new_session=True, **pipes)
         self.ids, self.open, self.lock = itertools.count(1), {}, threading.Lock()
         threading.Thread(target=self._read, daemon=True).start()
-        self.messages = self.call("initialize")["messages"]
+        self.messages = self.call("initialize", protocol=2)["messages"]
 
     def _read(self):
         for line in self.child.stdout:

@@ -53,8 +53,7 @@ pub(super) enum Code {
     Params = -32602,
     /// The system does not do what is needed.
     Failed = -32603,
-    QueueFull = -32000,
-    Unread = -32001,
+    Busy = -32000,
     NotInitialized = -32002,
     Ending = -32003,
     /// Nothing was approved or withdrawn.
@@ -71,12 +70,8 @@ impl Code {
 }
 
 impl Refusal {
-    pub(super) fn queue_full() -> Self {
-        Code::QueueFull.refuses("too many fires are waiting")
-    }
-
-    pub(super) fn unread() -> Self {
-        Code::Unread.refuses("too many bytes of responses have not been read")
+    pub(super) fn busy() -> Self {
+        Code::Busy.refuses("busy: too many requests have no response yet")
     }
 
     pub(super) fn ending() -> Self {
@@ -165,16 +160,18 @@ pub(super) struct Outgoing<'a, T> {
 pub(super) enum Body<'a, T> {
     Result { id: Option<&'a Id>, result: T },
     Error { id: Option<&'a Id>, error: Refusal },
-    Notification { method: &'static str, params: T },
 }
+
+/// The protocol of this program: 1 had no `changed_event`, and a host that looks for what it had instead would act on arguments that
+/// hooks have changed.
+pub(super) const PROTOCOL: u32 = 2;
 
 /// The parameters of `initialize`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Initialize {
-    /// True if the program sends notifications.
-    #[serde(default)]
-    pub(super) notify: bool,
+    /// The [`PROTOCOL`] that the host speaks.
+    pub(super) protocol: Option<u32>,
     /// The command that messages suggest for approving the project's hooks. Default: that of this program.
     #[serde(default)]
     pub(super) approve_command: Option<String>,
@@ -280,22 +277,6 @@ fn usual_deadline() -> f64 {
 pub(super) struct Cancel {
     /// The id of the fire.
     pub(super) id: Id,
-}
-
-/// The parameters of `hook/started` and `hook/finished`.
-#[derive(Serialize)]
-pub(super) struct OfHook<'a> {
-    /// The id of the fire; null for a background hook of a fire that has its response.
-    pub(super) id: Option<Id>,
-    /// The label of the hook.
-    pub(super) hook: &'a str,
-}
-
-/// The parameters of `hook/lost`.
-#[derive(Serialize)]
-pub(super) struct OfLost {
-    /// The number of starts and ends that were not sent, so far.
-    pub(super) count: u64,
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use outbox::Outbox;
 use server::{News, Server};
 pub(crate) use vocabulary::declare;
 
-/// The interval at which a signal, the end of the host and a changed report are checked.
+/// The interval at which a signal and the end of the host are checked.
 const TICK: Duration = Duration::from_millis(50);
 
 /// The time that the program waits for the last lines of the recorded events.
@@ -58,14 +58,9 @@ pub(crate) fn run(
     start(move || read_lines(BufReader::new(input), &read))?;
     let mut server = Server::new(hooks, outbox, sender, (workers, trace.as_ref()), context)?;
     let ended = loop {
-        let observed = server.observed();
         let goes_on = select! {
             recv(lines) -> line => line.map(|line| server.line(&line)).is_ok(),
             recv(news) -> event => event.is_ok_and(|event| server.handle_news(event)),
-            recv(observed) -> observation => {
-                observation.into_iter().for_each(|observation| server.notify(observation));
-                true
-            }
             default(TICK) => true,
         };
         if let Some(status) = terminal.interrupted() {
@@ -77,7 +72,6 @@ pub(crate) fn run(
         if server.outbox.is_flooded() {
             break Err(CommandError::new("the host does not read its responses"));
         }
-        server.notify_of_report();
     };
     server.end(&news);
     if let Some(trace) = trace {

@@ -12,11 +12,8 @@ use serde::Serialize;
 
 use super::message::{Body, Id, Outgoing, Refusal, Version};
 
-/// The most bytes of responses that wait, before fires are refused and results are replaced by an error.
-const MOST_UNSENT: usize = 64 * 1024 * 1024;
-
-/// A result that is never replaced, since it has no content.
-const SHORT: usize = 1024;
+/// The bytes of unread responses at which the program ends.
+const MOST_UNSENT: usize = 128 * 1024 * 1024;
 
 #[derive(Clone)]
 pub(super) struct Outbox {
@@ -45,41 +42,21 @@ impl Outbox {
         self.unsent.load(Ordering::SeqCst)
     }
 
-    /// Returns whether no further fire may be accepted.
-    pub(super) fn is_full(&self) -> bool {
-        self.unsent() >= MOST_UNSENT
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         self.unsent() == 0
     }
 
     /// Returns whether the host sends requests and reads nothing.
     pub(super) fn is_flooded(&self) -> bool {
-        self.unsent() >= 2 * MOST_UNSENT
+        self.unsent() >= MOST_UNSENT
     }
 
     /// Adds a response. It has no id if the id of the request could not be read.
     pub(super) fn answer(&self, id: Option<&Id>, answer: Result<impl Serialize, Refusal>) {
-        let error = match answer {
-            Ok(result) => {
-                let line = line_of(Body::Result { id, result });
-                if line.len() <= SHORT || !self.is_full() {
-                    return self.add(line);
-                }
-                Refusal::unread()
-            }
-            Err(error) => error,
-        };
-        let body: Body<'_, ()> = Body::Error { id, error };
-        self.add(line_of(body));
-    }
-
-    /// Drops the notification if the queue is full.
-    pub(super) fn notify(&self, method: &'static str, params: impl Serialize) {
-        if !self.is_full() {
-            self.add(line_of(Body::Notification { method, params }));
-        }
+        self.add(line_of(match answer {
+            Ok(result) => Body::Result { id, result },
+            Err(error) => Body::Error { id, error },
+        }));
     }
 
     fn add(&self, line: Vec<u8>) {
@@ -95,23 +72,4 @@ fn line_of(body: Body<'_, impl Serialize>) -> Vec<u8> {
     let mut line = serde_json::to_vec(&Outgoing { jsonrpc, body }).unwrap_or_default();
     line.push(b'\n');
     line
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::message::Code;
-    use super::*;
-
-    #[test]
-    fn an_error_is_never_replaced() {
-        let output = tempfile::tempfile().unwrap();
-        let (outbox, write) = Outbox::new(output);
-        outbox.unsent.store(MOST_UNSENT, Ordering::SeqCst);
-        let id = Id::Text("x".repeat(2 * SHORT));
-        for answer in [Err(Code::UnknownMethod.refuses("x")), Ok("y".repeat(SHORT))] {
-            outbox.answer(Some(&id), answer);
-        }
-        assert!(!outbox.is_flooded() && outbox.unsent() < MOST_UNSENT + 5 * SHORT);
-        drop(write);
-    }
 }

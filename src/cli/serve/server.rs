@@ -1,6 +1,6 @@
 //! The state of `serve`: handles each request, and keeps the fires that have no response yet.
 //!
-//! Belongs to one thread. Events on other threads arrive as [`News`]. Only notifications of hooks are sent from those threads.
+//! Belongs to one thread. Events on other threads arrive as [`News`].
 
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
@@ -9,13 +9,13 @@ use std::task::{Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, never};
+use crossbeam_channel::{Receiver, Sender};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::message::{
-    Cancel, Code, Fire, Id, Incoming, Initialize, Object, OfHook, OfLost, Options, Refusal,
-    Shutdown, parse, text_of,
+    Cancel, Code, Fire, Id, Incoming, Initialize, Object, Options, PROTOCOL, Refusal, Shutdown,
+    parse, text_of,
 };
 use super::outbox::Outbox;
 use super::worker::{Answer, Task, Worker};
@@ -24,10 +24,7 @@ use crate::cli::events::{EventsOutput, name_of};
 use crate::cli::fire::{FireOutput, unknown_key};
 use crate::cli::io::start;
 use crate::cli::{CommandError, Context};
-use crate::executor::{Observation, Observations};
-use crate::{
-    FireOptions, HookEvent, HookExecutor, HookHandle, Hooks, LoadReport, SubmitError, Trace,
-};
+use crate::{FireOptions, HookEvent, HookExecutor, HookHandle, Hooks, SubmitError, Trace};
 
 /// The most bytes of requests for fires that have no response yet.
 const MOST_OPEN: usize = 64 * 1024 * 1024;
@@ -52,21 +49,15 @@ pub(super) enum News {
 
 pub(super) struct Server {
     hooks: Hooks,
-    report: Arc<LoadReport>,
     /// Owns the executor. Dropping it writes the end of the user's trace.
     engine: Hooks,
     pub(super) outbox: Outbox,
-    /// The observations of the hooks, for a host that asks for notifications.
-    observations: Option<Observations>,
-    /// The number of lost observations that the host knows.
-    told_lost: u64,
     news: Sender<News>,
     fires: HashMap<Id, Open>,
     worker: Worker,
     /// The requests that the worker has not yet answered.
     asked: HashSet<Id>,
-    /// True if the host has asked for notifications; none before `initialize`. Notifications begin with the response.
-    is_notified: Option<bool>,
+    is_initialized: bool,
     ending: Option<Ending>,
 }
 
@@ -113,15 +104,12 @@ impl Server {
         Ok(Self {
             worker: Worker::start(hooks.clone(), context.messenger(), answered)?,
             asked: HashSet::new(),
-            report: hooks.report(),
             engine,
             hooks,
             outbox,
-            observations: None,
-            told_lost: 0,
             news,
             fires: HashMap::new(),
-            is_notified: None,
+            is_initialized: false,
             ending: None,
         })
     }
@@ -151,10 +139,6 @@ impl Server {
     fn answered(&mut self, id: &Id, answer: Answer) {
         self.asked.remove(id);
         self.outbox.answer(Some(id), answer);
-        // The first answer is that of `initialize`.
-        if self.is_notified == Some(true) && self.observations.is_none() {
-            self.observations = Some(self.engine.executor().observations());
-        }
     }
 
     /// Returns whether a `shutdown` is done, and the host has read its response.
@@ -170,17 +154,6 @@ impl Server {
             self.outbox.answer(Some(&id), Ok(()));
         }
         ending.id.is_none() && (self.outbox.is_empty() || is_late)
-    }
-
-    /// Notifies the host of a report that is new, after the response of a request that made it.
-    pub(super) fn notify_of_report(&mut self) {
-        let report = self.hooks.report();
-        if self.asked.is_empty() && !Arc::ptr_eq(&report, &self.report) {
-            self.report = report;
-            if self.observations.is_some() {
-                self.outbox.notify("report/changed", &*self.report);
-            }
-        }
     }
 
     /// Ends all hooks, and writes the last responses for a short time.
@@ -226,7 +199,7 @@ impl Server {
                 Code::NotARequest.refuses("another request with this id has no response yet")
             );
         }
-        if self.is_notified.is_none() && message.method != "initialize" {
+        if !self.is_initialized && message.method != "initialize" {
             return Err(Code::NotInitialized.refuses("the first request is `initialize`"));
         }
         match &*message.method {
@@ -247,10 +220,18 @@ impl Server {
     }
 
     fn initialize(&mut self, id: &Id, params: Initialize) -> Answered {
-        if self.is_notified.is_some() {
+        if self.is_initialized {
             return Err(Code::NotARequest.refuses("`initialize` was called already"));
         }
-        self.is_notified = Some(params.notify);
+        if params.protocol != Some(PROTOCOL) {
+            let spoken = params
+                .protocol
+                .map_or("missing".to_owned(), |number| number.to_string());
+            return Err(Code::Params.refuses(format!(
+                "`protocol` is {spoken}, expected {PROTOCOL}: use a client that was written for this program's version"
+            )));
+        }
+        self.is_initialized = true;
         self.ask(id, Task::Initialize(params))
     }
 
@@ -274,12 +255,9 @@ impl Server {
             }
             event = event.of_agent(&agent.agent_type, agent.id.as_deref());
         }
-        if self.outbox.is_full() {
-            return Err(Refusal::unread());
-        }
         let open: usize = self.fires.values().map(|fire| fire.size).sum();
         if open + size > MOST_OPEN {
-            return Err(Refusal::queue_full());
+            return Err(Refusal::busy());
         }
         self.submit(id, event, params.options.0.into(), size)
     }
@@ -325,48 +303,11 @@ impl Server {
         let Poll::Ready(outcome) = Pin::new(&mut fire.handle).poll(&mut task) else {
             return;
         };
-        // The notifications of a fire come before its response.
-        self.notify_all();
         let Some(fire) = self.fires.remove(id) else {
             return;
         };
         let report = FireOutput::new(&fire.event, &outcome);
         self.outbox.answer(Some(id), Ok(report));
-    }
-
-    /// Returns the channel of what the hooks do.
-    pub(super) fn observed(&self) -> Receiver<Observation> {
-        let observations = self.observations.as_ref();
-        observations.map_or_else(never, |observations| observations.channel().clone())
-    }
-
-    /// Notifies the host of a hook that starts or ends.
-    pub(super) fn notify(&self, observation: Observation) {
-        let Some(observations) = &self.observations else {
-            return;
-        };
-        let (method, run) = match observations.taken(observation) {
-            Observation::Started(run) => ("hook/started", run),
-            Observation::Ended(run, _) => ("hook/finished", run),
-            _ => return,
-        };
-        let mut fires = self.fires.iter();
-        let fire = fires.find(|(_, fire)| Arc::ptr_eq(&fire.event, &run.fired));
-        let id = fire.map(|(id, _)| id.clone());
-        let hook = run.hook.label();
-        self.outbox.notify(method, OfHook { id, hook });
-    }
-
-    fn notify_all(&mut self) {
-        let channel = self.observed();
-        channel
-            .try_iter()
-            .for_each(|observation| self.notify(observation));
-        let lost = self.observations.as_ref().map_or(0, Observations::lost);
-        if lost > self.told_lost {
-            self.told_lost = lost;
-            self.outbox.notify("hook/lost", OfLost { count: lost });
-        }
     }
 
     /// Lets the hooks end until the deadline, on another thread.
@@ -405,7 +346,7 @@ impl Wake for FireWaker {
 impl From<SubmitError> for Refusal {
     fn from(error: SubmitError) -> Self {
         match error {
-            SubmitError::Busy(_) => Refusal::queue_full(),
+            SubmitError::Busy(_) => Refusal::busy(),
             SubmitError::ShutDown(_) => Refusal::ending(),
             error => Code::Failed.refuses(error.to_string()),
         }

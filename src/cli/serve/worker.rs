@@ -52,9 +52,8 @@ impl Worker {
     /// # Errors
     /// If too many requests wait.
     pub(super) fn submit(&self, id: &Id, task: Task) -> Result<(), Refusal> {
-        let message = "too many requests that read files are waiting";
         let sent = self.0.try_send((id.clone(), task));
-        sent.map_err(|_| Code::QueueFull.refuses(message))
+        sent.map_err(|_| Refusal::busy())
     }
 }
 

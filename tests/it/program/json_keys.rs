@@ -194,9 +194,8 @@ fn each_key_has_a_row() {
     let mut keys = Keys::of(include_str!("../../../docs/serve.md"));
     let event = json!({"type": "tool:pre_execute", "tool_name": "bash", "data": {"tool_args": {"command": "ls"}}});
     let fire = json!({"event": event, "options": {"applies_updates": true}});
-    let notify = json!({"notify": true});
     let shutdown = ("shutdown", json!({}));
-    let initialize = ("initialize", notify);
+    let initialize = ("initialize", json!({"protocol": 2}));
     let requests = [
         initialize.clone(),
         ("approvals", json!({})),
@@ -207,18 +206,13 @@ fn each_key_has_a_row() {
         served(&changing, &[initialize, ("fire", fire), shutdown]),
     ];
     for line in lines.iter().flatten() {
-        let table = match (line["id"].as_u64(), line["method"].as_str()) {
-            (_, Some(method)) => method,
-            (Some(0), _) => "initialize",
-            (Some(1), _) if line["result"].is_array() => "approvals",
-            (Some(1), _) => "fire",
+        let table = match line["id"].as_u64() {
+            Some(0) => "initialize",
+            Some(1) if line["result"].is_array() => "approvals",
+            Some(1) => "fire",
             _ => continue,
         };
-        let is_notification = line.get("method").is_some();
-        keys.print(
-            table,
-            &line[if is_notification { "params" } else { "result" }],
-        );
+        keys.print(table, &line["result"]);
     }
     keys.assert_same();
 }
@@ -230,7 +224,7 @@ fn each_parameter_of_serve_has_a_row() {
     let wrong = json!({"nope": 1});
     let fire = |name: &str| json!({"event": {"type": "session:start"}, name: wrong});
     let requests = [
-        ("initialize", json!({})),
+        ("initialize", json!({"protocol": 2})),
         ("initialize", wrong.clone()),
         ("fire", wrong.clone()),
         ("fire", fire("agent")),

@@ -61,12 +61,12 @@ impl Served {
     }
 
     fn new(user: &User) -> Self {
-        Self::with(user, &[], &json!({}))
+        Self::with(user, &[])
     }
 
-    fn with(user: &User, args: &[&str], params: &Value) -> Self {
+    fn with(user: &User, args: &[&str]) -> Self {
         let mut served = Self::start(&mut user.command(&[&["serve"], args].concat()));
-        let initialized = served.call(&json!("first"), "initialize", params);
+        let initialized = served.call(&json!("first"), "initialize", &protocol());
         assert!(initialized["result"]["report"].is_object());
         served
     }
@@ -148,6 +148,11 @@ impl Drop for Served {
     }
 }
 
+/// The parameters of `initialize`.
+fn protocol() -> Value {
+    json!({"protocol": 2})
+}
+
 fn request(id: &Value, method: &str, params: &Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
@@ -195,7 +200,7 @@ fn the_host_declares_its_events_and_tools() {
     events.push(json!({"name": "game:saved", "can_block": false, "data": [{"key": "slot"}]}));
     vocabulary["tools"] = json!(["bash"]);
     user.write("project/words.json", &vocabulary.to_string());
-    let mut served = Served::with(&user, &["--vocabulary", "words.json"], &json!({}));
+    let mut served = Served::with(&user, &["--vocabulary", "words.json"]);
     let declared = served.result("events", &json!({}));
     assert_eq!(declared["tools"], json!(["bash"]));
     let event = json!({"event": {"type": "game:saved", "data": {"slot": 1}}});
@@ -222,7 +227,7 @@ fn the_host_maps_its_tools_for_other_agents() {
     let mapped = json!({"tool": "Write", "arguments": {"path": "file_path"}});
     write(&json!({"claude": {"fs_write": mapped}}));
     let args = ["--other-agents", "claude", "--vocabulary", "words.json"];
-    let mut served = Served::with(&user, &args, &json!({}));
+    let mut served = Served::with(&user, &args);
     for (path, allowed) in [(".env", false), ("notes", true)] {
         let event = json!({"type": "tool:pre_execute", "tool_name": "fs_write", "data": {"tool_args": {"path": path}}});
         assert_eq!(
@@ -316,7 +321,7 @@ fn a_guard_whose_directory_is_gone_blocks() {
         user.write("home/.claude/settings.json", &settings.to_string());
         let mut command = user.command(&["serve", "--other-agents", "claude"]);
         let mut served = Served::start(command.current_dir(user.path(directory)));
-        served.result("initialize", &json!({}));
+        served.result("initialize", &protocol());
         assert_eq!(served.fire("ls")["allowed"], true);
         std::fs::remove_dir_all(user.path(directory)).unwrap();
         let fired = served.fire("ls");

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::{Value, json};
 
-use super::{Served, bash, code, request, user_with};
+use super::{Served, bash, code, protocol, request, user_with};
 use crate::program::{PROGRAM, User};
 use crate::support::{PATIENCE, eventually};
 
@@ -94,7 +94,7 @@ fn it_ends_while_it_reads_what_an_approval_covers() {
     let large = std::fs::File::create(user.path("project/large")).unwrap();
     large.set_len(250 << 20).unwrap();
     let mut served = Served::start(&mut user.command(&["serve"]));
-    served.request(&json!(1), "initialize", &json!({}));
+    served.request(&json!(1), "initialize", &protocol());
     drop(served.input.take());
     ends_soon(served.ended(), 0);
     let response = served.lines.recv_timeout(PATIENCE);
@@ -128,7 +128,7 @@ fn a_signal_ends_it() {
 #[test]
 fn the_death_of_the_host_ends_it() {
     let user = stubborn();
-    let first = request(&json!(1), "initialize", &json!({}));
+    let first = request(&json!(1), "initialize", &protocol());
     let start = request(
         &json!(2),
         "fire",

@@ -1,11 +1,12 @@
 //! `serve` under load: hosts that do not read, many fires, and requests that race with responses.
 
 use std::collections::HashMap;
+use std::io::Write;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{GLOBAL, Served, bash, code, request, user_with};
+use super::{GLOBAL, Served, bash, code, protocol, request, user_with};
 use crate::program::User;
 use crate::thorough::all_cases;
 
@@ -30,15 +31,15 @@ fn slow(command: &str) -> User {
 /// Serves a host that has said `initialize`, and does not read.
 fn unread_by(user: &User) -> Served {
     let mut served = Served::unread(&mut user.command(&["serve"]));
-    served.request(&json!("first"), "initialize", &json!({}));
+    served.request(&json!("first"), "initialize", &protocol());
     served
 }
 
-/// More than may wait to be read, which is 64 MiB, and than the program has in hand.
+/// 96 MiB of responses: less than the 128 MiB that may wait.
 const LARGE: usize = 12;
 
 #[test]
-fn a_host_that_does_not_read_is_told_when_it_does() {
+fn a_host_that_reads_late_loses_nothing() {
     let hook = json!({"event": "tool:pre_execute", "command": "sleep 600", "timeout": 600});
     let user = user_with(&json!([hook]));
     let mut served = unread_by(&user);
@@ -56,13 +57,27 @@ fn a_host_that_does_not_read_is_told_when_it_does() {
         let id = response["id"].to_string();
         assert!(responses.insert(id, response).is_none());
     }
-    let all = (0..LARGE).map(|id| &responses[&id.to_string()]);
-    let refused: Vec<_> = all
-        .filter(|response| response.get("error").is_some())
-        .collect();
-    assert!((1..=4).contains(&refused.len()), "{}", refused.len());
-    assert!(refused.into_iter().all(|response| code(response) == -32001));
+    for id in 0..LARGE {
+        assert_eq!(responses[&id.to_string()]["result"]["allowed"], true);
+    }
     assert_eq!(responses["\"last\""]["result"], Value::Null);
+}
+
+#[test]
+fn a_host_that_never_reads_costs_a_bounded_amount() {
+    let mut served = unread_by(&User::new());
+    let input = served.input.as_mut().unwrap();
+    // It ends while it is written to.
+    let is_written = |id| {
+        input
+            .write_all(large(id, &start(), 8 * MIB).as_bytes())
+            .is_ok()
+    };
+    let written = (0..10 * LARGE)
+        .map(is_written)
+        .take_while(|is_written| *is_written);
+    assert!(written.count() < 3 * LARGE);
+    assert_eq!(served.ended().0, Some(2));
 }
 
 #[test]

@@ -327,7 +327,7 @@ fn compared(user: &User, row: &Row<'_>) -> String {
     let printed = user.run_with_input(&json, &event.to_string());
     assert_eq!(fired.status, printed.status, "{}: {fired:?}", row.name);
     let report = steady(printed.json());
-    let mut served = Served::with(user, &options, &json!({}));
+    let mut served = Served::with(user, &options);
     let answer = served.result(
         "fire",
         &json!({"event": event, "options": {"applies_updates": true}}),
