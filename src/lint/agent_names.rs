@@ -1,20 +1,16 @@
-//! Finds names that mean something to another agent, and nothing here: tools in a matcher, variables in a command, keys of a
-//! handler. Each is a warning with the intended name.
+//! Finds names that mean something to an agent, and nothing where the hook runs: tools in a matcher, variables and fields in a
+//! command, keys of a handler. Each is a warning with the intended name.
 //!
 //! Knows the tables of all agents, not a particular agent.
 
-use std::path::Path;
-
-use super::script;
+use super::host::Host;
 use crate::agents::{Agent, BRIDGED, Variable, value_of};
-use crate::command::Outline;
 use crate::compat::AgentProtocol;
-use crate::events::nearest;
+use crate::events::{EventType, nearest};
 use crate::hook::{Hook, LIKE_A_KEY};
 use crate::json::{Member, Node};
 use crate::printable::shortened;
 use crate::problem::Problem;
-use crate::protocol::Protocol;
 
 /// The most names of a matcher that are compared with the names of tools.
 pub(super) const MOST_NAMES: usize = 100;
@@ -36,23 +32,17 @@ pub(crate) fn tool(node: &Node<'_, '_>, protocol: &AgentProtocol) -> Option<Prob
 }
 
 /// Returns the agent's name of a tool that is known by this name elsewhere.
-pub(super) fn own_name_of(name: &str, agent: &Agent) -> Option<&'static str> {
-    if is_tool_of(name, agent) {
+fn own_name_of(name: &str, agent: &Agent) -> Option<&'static str> {
+    let mut others = agent.emulated.also_called.iter();
+    let is_own =
+        agent.tool(name).is_some() || others.any(|(one, other)| *one == name || *other == name);
+    if is_own {
         return None;
     }
-    let of_host = agent.named_here(name);
-    let others = || BRIDGED.iter().filter(|other| **other != agent);
-    let of_other = || {
-        let tools = others().filter_map(|other| other.tool(name));
-        let mut ours = tools.flat_map(|tool| tool.ours);
-        ours.find_map(|ours| agent.named_here(ours))
-    };
-    of_host.or_else(of_other)
-}
-
-fn is_tool_of(name: &str, agent: &Agent) -> bool {
-    let mut others = agent.emulated.also_called.iter();
-    agent.tool(name).is_some() || others.any(|(one, other)| *one == name || *other == name)
+    let of_others = BRIDGED.iter().filter_map(|other| other.tool(name));
+    let mut ours =
+        std::iter::once(name).chain(of_others.flat_map(|tool| tool.ours.iter().copied()));
+    ours.find_map(|ours| agent.named_here(ours))
 }
 
 /// Variables that agents or their plugins have, beside those of the tables.
@@ -65,14 +55,38 @@ const OTHER_VARIABLES: [&str; 6] = [
     "GEMINI_SESSION_ID",
 ];
 
-/// Checks the variables of a command: one that another agent sets, or that is set in a plugin alone. A command that also
-/// uses one that is set here, or that sets or tests it itself, was written for several agents.
+fn variables_of_agents() -> impl Iterator<Item = &'static str> {
+    let of_agents = BRIDGED.iter().flat_map(|agent| agent.variables);
+    of_agents.map(|(name, _)| *name).chain(OTHER_VARIABLES)
+}
+
+/// Variables that no agent sets, by the beginnings of their names: the values are on standard input.
+const UNSET: [&str; 6] = [
+    "CLAUDE_TOOL_",
+    "CLAUDE_FILE_PATH",
+    "CLAUDE_HOOK_",
+    "TOOL_NAME",
+    "TOOL_INPUT",
+    "TOOL_ARGS",
+];
+
+/// Placeholders that agents replace in a command, and a shell refuses: an option of a plugin, and the separator of paths.
+const PLACEHOLDERS: [&str; 2] = ["${user_config.", "${/}"];
+
+/// A message, and the fix.
+type Fix = (String, &'static str);
+
+/// Checks the variables of a handler's command: one that no agent sets, that another agent sets, or that is set in a plugin alone.
+/// A command that also uses one that is set here was written for several agents.
 pub(super) fn variable(
-    node: &Node<'_, '_>,
     hook: &Hook,
     text: &str,
     protocol: &AgentProtocol,
-) -> Option<Problem> {
+) -> Option<(String, String)> {
+    if let Some(name) = unset(hook, text) {
+        let help = "the event is on standard input, as in `jq -r .tool_name`";
+        return Some((format!("`${name}` is not set for hooks"), help.to_owned()));
+    }
     let agent = protocol.origin.agent;
     let is_in_plugin = protocol.origin.plugin.is_some();
     let is_of_plugin = |value| matches!(value, Variable::Plugin | Variable::PluginData(_));
@@ -80,38 +94,106 @@ pub(super) fn variable(
         let value = value_of(agent.variables, name);
         value.is_some_and(|value| is_in_plugin || !is_of_plugin(value))
     };
-    let mut known = variables_of_agents();
     let mut own = agent.variables.iter().map(|(name, _)| *name);
     if own.any(|name| is_set(name) && has_name(text, name)) {
         return None;
     }
-    let name = known.find(|name| !is_set(name) && is_expected(hook, text, name))?;
-    let title = agent.title;
+    let name = variables_of_agents().find(|name| !is_set(name) && is_expected(hook, text, name))?;
     let message = match value_of(agent.variables, name) {
         Some(_) => format!("`${name}` is set only for hooks of a plugin"),
-        None => format!("`${name}` is not set for hooks of {title}"),
+        None => format!("`${name}` is not set for hooks of {}", agent.title),
     };
-    let (directory, variable) = if is_in_plugin {
-        ("plugin", Variable::Plugin)
-    } else {
-        ("project", Variable::Project)
+    let is_directory = |(_, value): &&(&str, Variable)| match value {
+        Variable::Plugin => is_in_plugin,
+        Variable::Project => !is_in_plugin,
+        _ => false,
     };
     let mut own = agent.variables.iter();
-    let help = match own.find(|(_, value)| *value == variable) {
-        Some((name, _)) => format!("the {directory}'s directory is `${name}`"),
+    let help = match own.find(is_directory) {
+        Some((name, _)) => format!("its directory is `${name}`"),
         None => "the hook runs in the directory of the session".to_owned(),
     };
-    Some(Problem::warning_at(node, message).with_help(help))
+    Some((message, help))
 }
 
-fn variables_of_agents() -> impl Iterator<Item = &'static str> {
-    let of_agents = BRIDGED.iter().flat_map(|agent| agent.variables);
-    of_agents.map(|(name, _)| *name).chain(OTHER_VARIABLES)
+/// Returns the variable of a text that no agent sets.
+fn unset<'a>(hook: &Hook, text: &'a str) -> Option<&'a str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let names = text.split('$').skip(1).map(|part| {
+        let part = part.strip_prefix('{').unwrap_or(part);
+        part.split(|c| !is_part(c)).next().unwrap_or_default()
+    });
+    let mut unset = names.filter(|name| UNSET.iter().any(|begin| name.starts_with(begin)));
+    unset.find(|name| is_expected(hook, text, name))
 }
 
-/// Returns whether a hook expects that this variable is set for it.
-fn is_expected(hook: &Hook, text: &str, name: &str) -> bool {
-    is_used(text, name) && !hook.env().contains_key(name) && !sets(text, name)
+/// Returns a message about a placeholder in a command that only an agent replaces.
+pub(super) fn placeholder(text: &str) -> Option<Fix> {
+    let name = PLACEHOLDERS.iter().find_map(|begin| {
+        let rest = &text[text.find(begin)?..];
+        Some(&rest[..=rest.find('}')?])
+    })?;
+    let message = format!("`{}` is not replaced here", shortened(name));
+    Some((message, "write the value itself"))
+}
+
+/// The beginnings of the names of agents' variables; the user may have set one with another name.
+const OF_BRIDGED: [&str; 4] = ["CLAUDE_", "CODEX_", "CURSOR_", "GEMINI_"];
+
+/// Finds a name of an agent in a command or a script of a hook of hooks.json: a field of an agent's input, which is in no event, a
+/// variable or a placeholder.
+pub(super) fn foreign(hook: &Hook, text: &str, host: &Host) -> Option<Fix> {
+    field(hook, text, host)
+        .or_else(|| {
+            let is_of_agent = |name: &&str| OF_BRIDGED.iter().any(|begin| name.starts_with(begin));
+            let mut names = variables_of_agents().filter(is_of_agent);
+            let name = names.find(|name| is_expected(hook, text, name));
+            let name = name.or_else(|| unset(hook, text).filter(|name| is_of_agent(name)))?;
+            let message = format!("`${name}` is not set for hooks of hooks.json");
+            Some((message, "docs/porting.md has the names for each"))
+        })
+        .or_else(|| placeholder(text))
+}
+
+/// Finds a name of Claude Code's input for which a script for both programs would also have ours.
+pub(super) fn field(hook: &Hook, text: &str, host: &Host) -> Option<Fix> {
+    let is_prompt = hook.pattern().matches_only(&EventType::UserPromptSubmit);
+    let is_of_agents = host.vocabulary.is_of_agents();
+    let names = [
+        (
+            true,
+            "tool_input",
+            "tool_args",
+            "the arguments are in `.data.tool_args`",
+        ),
+        (
+            true,
+            "CLAUDE_PROJECT_DIR",
+            "_WORKING_DIR",
+            "the directory is in `FORGE_WORKING_DIR`",
+        ),
+        (
+            is_of_agents,
+            "tool_args.file_path",
+            "tool_args.path",
+            "the path is in `.data.tool_args.path`",
+        ),
+        (
+            is_prompt,
+            ".prompt",
+            ".content",
+            "the prompt is in `.data.content`",
+        ),
+    ];
+    let mut used = names.into_iter().filter(|(is_tested, theirs, ours, _)| {
+        *is_tested
+            && has_name(text, theirs)
+            && !text.contains(ours)
+            && !hook.env().contains_key(*theirs)
+    });
+    let (_, theirs, _, here) = used.next()?;
+    let message = format!("`{theirs}` is Claude Code's name: here {here}");
+    Some((message, "docs/porting.md has the names for each"))
 }
 
 /// Returns whether a text has this name, and not only a longer one.
@@ -123,38 +205,15 @@ fn has_name(text: &str, name: &str) -> bool {
     })
 }
 
-/// The beginnings of the names of agents' variables; the user may have set one with another name.
-const OF_BRIDGED: [&str; 4] = ["CLAUDE_", "CODEX_", "CURSOR_", "GEMINI_"];
-
-/// Returns the variable of an agent that a text of a hook of hooks.json expects.
-pub(super) fn of_agent(hook: &Hook, text: &str) -> Option<&'static str> {
-    let is_of_agent = |name: &&str| OF_BRIDGED.iter().any(|begin| name.starts_with(begin));
-    variables_of_agents()
-        .filter(is_of_agent)
-        .find(|name| is_expected(hook, text, name))
-}
-
-/// Placeholders that agents replace in a command, and a shell refuses: an option of a plugin, and the separator of paths.
-const PLACEHOLDERS: [&str; 2] = ["${user_config.", "${/}"];
-
-/// Returns a message about a placeholder in a command that only an agent replaces.
-pub(super) fn placeholder(text: &str) -> Option<String> {
-    let mut begins = PLACEHOLDERS.iter();
-    let name = begins.find_map(|begin| {
-        let rest = &text[text.find(begin)?..];
-        Some(&rest[..=rest.find('}')?])
-    })?;
-    Some(format!("`{}` is not replaced here", shortened(name)))
-}
-
-/// The fix for a placeholder.
-pub(super) const NO_PLACEHOLDER: &str = "write the value itself";
-
-/// Returns whether a command may set or test a variable itself.
-pub(super) fn sets(text: &str, name: &str) -> bool {
+/// Returns whether a hook expects that this variable is set for it: its text uses the variable, and neither sets nor tests it.
+fn is_expected(hook: &Hook, text: &str, name: &str) -> bool {
     let assigns = [format!("{name}="), format!("{name} =")];
-    let mut own = ["read ", "<<", "-n ", "-z "].iter();
-    own.any(|mark| text.contains(mark)) || assigns.iter().any(|mark| text.contains(mark))
+    let is_own = hook.env().contains_key(name)
+        || ["read ", "<<", "-n ", "-z "]
+            .iter()
+            .any(|mark| text.contains(mark))
+        || assigns.iter().any(|mark| text.contains(mark));
+    !is_own && is_used(text, name)
 }
 
 /// Returns whether a shell or the agent puts the value of this variable into a command. With `:-` and the like, the shell puts
@@ -181,100 +240,19 @@ pub(super) fn is_used(text: &str, name: &str) -> bool {
     })
 }
 
-/// Checks that the path of a directory is not split by the shell at its blanks. The advice has braces: Gemini CLI puts a path
-/// with quotes of its own in the place of a variable without them.
-pub(super) fn unquoted(
-    node: &Node<'_, '_>,
-    text: &str,
-    root: Option<&Path>,
-    protocol: &AgentProtocol,
-) -> Option<Problem> {
-    let directories = protocol.directories(root.unwrap_or(Path::new("")));
-    let has_blank = |path: &Path| path.to_string_lossy().contains(char::is_whitespace);
-    let mut split = directories.iter().filter(|(_, path)| has_blank(path));
-    let steps = Outline::read(text).steps;
-    let words = steps.iter().map(|step| &step.words[..]);
-    // In `[[ .. ]]`, nothing is split.
-    let split_words = words.filter(|words| words.first().is_some_and(|word| word.source != "[["));
-    let words = split_words.flatten();
-    let (name, _) = split.find(|(name, _)| words.clone().any(|word| begins(word.source, name)))?;
-    let message = format!("without quotes, the shell splits the value of `${name}` at its blanks");
-    let help = format!("put it in quotes, as in \\\"${{{name}}}\\\"/guard.sh");
-    Some(Problem::warning_at(node, message).with_help(help))
-}
-
-/// Returns whether a word begins with this variable, outside of quotes.
-fn begins(word: &str, name: &str) -> bool {
-    let mut variables = word.match_indices('$');
-    let end = variables.nth(1).map_or(word.len(), |(at, _)| at);
-    word.starts_with('$') && is_used(&word[..end], name)
-}
-
-/// Checks the script of a project's hook: the other users of the project have none below one user's home directory.
-pub(super) fn home(node: &Node<'_, '_>, hook: &Hook) -> Option<Problem> {
-    // The other users may have these directories, but only one user has that file.
-    const SHARED: [&str; 9] = [
-        "Shared",
-        "codespace",
-        "coder",
-        "gitpod",
-        "linuxbrew",
-        "node",
-        "runner",
-        "ubuntu",
-        "vscode",
-    ];
-    let root = hook.base_dir()?;
-    let file = hook.source().and_then(|source| source.path.file_name());
-    if file.is_some_and(|name| name == "settings.local.json") {
-        return None;
-    }
-    let path = script::named(hook, |_| None)?;
-    let below = path
-        .strip_prefix("/home/")
-        .or_else(|| path.strip_prefix("/Users/"))?;
-    let (user, rest) = below.split_once('/')?;
-    if user.is_empty() || rest.is_empty() || SHARED.contains(&user) {
-        return None;
-    }
-    let display = shortened(&path);
-    let message = format!("`{display}` is below a home directory, which others do not have");
-    let help = match Path::new(&path).strip_prefix(root) {
-        Ok(_) => "write the path from the project's root",
-        Err(_) => "put the file into the project, or the hook into the user's own settings",
-    };
-    Some(Problem::warning_at(node, message).with_help(help))
-}
-
-/// Returns the replacement for a key that the agent does not have.
-fn help_for(key: &str, agent: &Agent, of_handler: bool) -> Option<&'static str> {
-    let is_read = |key: &str| agent.emulated.keys.contains(&key);
-    Some(match key {
-        _ if !of_handler && is_read(key) => "put it into the handler",
-        "enabled" | "disabled" | "enable" | "disable" => "remove the handler to switch it off",
-        "cwd" | "working_dir" | "workingDirectory" => "write `cd DIRECTORY && ...` in the command",
-        "env" => "write `NAME=value ./command` in the command",
-        "pattern" | "matcher" | "tool" | "tools" => "name the tool in the `matcher` of the group",
-        "timeout_ms" | "timeoutMs" => "write `timeout`, in seconds",
-        "when" if is_read("if") => "write `if`, as in \"Bash(git *)\"",
-        "if" | "when" => "test the arguments in the hook",
-        "on_failure" => "write `onFailure`",
-        "background" if is_read("async") => "write `async`",
-        _ => return None,
-    })
-}
-
 /// Returns whether a key is a note, or a switch that switches nothing.
-fn says_nothing(member: &Member<'_, '_>) -> bool {
+fn is_note(member: &Member<'_, '_>) -> bool {
     let key = member.key.to_ascii_lowercase();
-    let is_note = key.starts_with(['_', '$', '#']) || key.starts_with("//");
-    let is_remark = key.starts_with("note") || key.starts_with("comment");
+    let begins = ["_", "$", "#", "//", "note", "comment", "description"];
     let is_usual = matches!(
         (&*key, member.value.switch()),
         ("enabled" | "enable", Some(true)) | ("disabled" | "disable", Some(false))
     );
-    let is_label = matches!(&*key, "description" | "name" | "id");
-    is_note || is_remark || is_usual || is_label || member.value.is_null()
+    let is_label = key == "name" || key == "id";
+    is_usual
+        || is_label
+        || begins.iter().any(|begin| key.starts_with(begin))
+        || member.value.is_null()
 }
 
 /// Checks a key of a handler or a group, which has these keys: one that the agent does not read, and neither does this
@@ -286,7 +264,7 @@ pub(crate) fn key(
 ) -> Option<Problem> {
     let name = member.key;
     let is_known = known.contains(&name) || agent.emulated.keys_not_applied.contains(&name);
-    if is_known || says_nothing(member) {
+    if is_known || is_note(member) {
         return None;
     }
     let display = shortened(name);
@@ -295,9 +273,8 @@ pub(crate) fn key(
         agent.title
     );
     let problem = Problem::warning(name, message).at(member.key_range.clone());
-    let of_handler = known.contains(&"command");
-    Some(match help_for(name, agent, of_handler) {
-        Some(help) => problem.with_help(help),
-        None => problem.with_suggestion_of(nearest(name, known.iter().copied(), LIKE_A_KEY)),
-    })
+    if !known.contains(&"command") && agent.emulated.keys.contains(&name) {
+        return Some(problem.with_help("put it into the handler"));
+    }
+    Some(problem.with_suggestion_of(nearest(name, known.iter().copied(), LIKE_A_KEY)))
 }

@@ -1,62 +1,29 @@
 //! Finds probable mistakes in a usable entry of a hooks.json.
 //!
-//! `shell` looks at the text of a command, `script` at the files that it names.
+//! `conditions` looks at its `when`, `shell` at the text of a command, `script` at the files that it names.
 
-use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
 
-use serde_json::json;
-
-use super::foreign_names::{ABOUT_NAMES, name_elsewhere};
+use super::host::{Finding, Host};
 use super::pattern::unfired;
-use super::{agent_names, of_command, script, shell};
+use super::{agent_names, conditions, script, shell};
+use crate::command::Outline;
 use crate::entry::{Decision, HookCommand};
-use crate::events::{
-    EventSpec, EventType, LIKE_AN_EVENT, OF_ANY_EVENT, Vocabulary, nearest, never_text,
-};
-use crate::hook::{Condition, Hook};
+use crate::events::{EventSpec, EventType, Vocabulary};
+use crate::hook::Hook;
 use crate::printable::shortened;
 use crate::problem::Problem;
 use crate::profile::COMMON_PREFIX;
-use crate::redact::Redactor;
 
-/// The names of a host.
-#[derive(Default)]
-pub(crate) struct Host {
-    /// Its events and tools.
-    pub(crate) vocabulary: Arc<Vocabulary>,
-    /// Its own prefixes of the variables that hooks receive.
-    pub(crate) prefixes: Vec<String>,
-    /// True if the scripts of hooks are checked, as far as their place is known.
-    pub(crate) looks_at_files: bool,
-    /// True if the file is the user's or the administrator's own, so that its hooks begin in the host's directory.
-    pub(crate) begins_anywhere: bool,
-}
-
-/// The longest timeout, in seconds, that is not reported as one in milliseconds.
-const LONGEST_USUAL: Duration = Duration::from_secs(60 * 60);
-
-/// The most names of `inherit` that are checked: checking takes longer than reading.
-const MOST_NAMES: usize = 20;
-
-/// A probable mistake: its key, the message, and the fix.
-type Finding = (String, String, String);
-
-const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 13] = [
-    timeout,
+const CHECKS: [fn(&Hook, &Host) -> Option<Finding>; 9] = [
     working_dir,
-    when,
-    of_command,
-    untestable,
+    conditions::finding,
     answer,
     foreign_name,
     shell_word,
     single_quoted,
     last_test,
     relative,
-    inherit,
     background,
 ];
 
@@ -71,7 +38,7 @@ pub(crate) fn entry(hook: &Hook, host: &Host, checks_scripts: bool) -> Vec<Probl
     let is_looked_at =
         hook.enabled() && host.looks_at_files && (checks_scripts || guards(hook, &host.vocabulary));
     let script = if is_looked_at {
-        script::check_own(hook, checks_scripts, |name| directory_in(name, hook))
+        script::check_own(hook, host, checks_scripts, |name| directory_in(name, hook))
     } else {
         None
     };
@@ -103,213 +70,46 @@ fn directory_in(name: &str, hook: &Hook) -> Option<String> {
     Some(path.to_string_lossy().into_owned())
 }
 
-fn timeout(hook: &Hook, _: &Host) -> Option<Finding> {
-    let timeout = hook
-        .own_timeout()
-        .filter(|timeout| *timeout > LONGEST_USUAL)?;
-    let seconds = timeout.as_secs_f64();
-    let intended = seconds / 1000.0;
-    Some((
-        "timeout".to_owned(),
-        format!("{seconds} seconds are longer than an hour"),
-        format!("the unit is seconds, not milliseconds: {seconds} milliseconds are {intended}"),
-    ))
+fn finding(key: &str, message: &str, help: &str) -> Finding {
+    (key.to_owned(), message.to_owned(), help.to_owned())
 }
 
 fn working_dir(hook: &Hook, _: &Host) -> Option<Finding> {
     let directory = hook.working_dir()?.to_string_lossy();
     let is_replaced = directory == "~" || directory.starts_with("~/") || directory.starts_with('$');
-    let finding = [
-        "working_dir",
-        "`~` and variables are not replaced here",
-        "write the whole path",
-    ];
-    is_replaced.then(|| finding.map(str::to_owned).into())
+    let message = "`~` and variables are not replaced here";
+    is_replaced.then(|| finding("working_dir", message, "write the whole path"))
 }
 
-/// Finds a glob that probably does not match the intended values.
-fn when(hook: &Hook, _: &Host) -> Option<Finding> {
-    hook.when().find_map(|(pointer, condition)| {
-        if of_command::has_finding(hook, pointer, condition) {
-            return None;
-        }
-        // A whole command in a list or within `not` is intended.
-        let is_alone = matches!(condition, Condition::Glob(_));
-        let is_of_command = is_alone && pointer.ends_with("/command");
-        let mut globs = globs_of(condition).filter_map(|glob| about_glob(glob, is_of_command));
-        let (message, help) = globs.next()?;
-        Some((format!("when.{pointer}"), message, help))
-    })
-}
-
-fn of_command(hook: &Hook, _: &Host) -> Option<Finding> {
-    of_command::finding(hook)
-}
-
-/// Finds a condition on a value that no event of the hook has, or that is never text: each event then counts as matched by a
-/// guard. A host may add data that it has not declared, so only events with declared data count.
-fn untestable(hook: &Hook, host: &Host) -> Option<Finding> {
-    let events = host.vocabulary.events().iter();
-    let events: Vec<_> = events
-        .filter(|event| hook.pattern().matches_type(event.event_type()))
-        .collect();
-    let are_known = events
-        .iter()
-        .all(|event| event.data_keys().next().is_some());
-    if events.is_empty() || !are_known {
-        return None;
-    }
-    let mut pointers = hook.when().map(|(pointer, _)| pointer);
-    pointers.find_map(|pointer| {
-        let (why, help) = about_pointer(pointer.strip_prefix('/')?, &events)?;
-        let message = format!("{why}, so the condition cannot be tested");
-        Some((format!("when.{pointer}"), message, help))
-    })
-}
-
-/// The keys of an event's JSON, none of which is a typo of a key in its data.
-const BESIDE_THE_DATA: [&str; 5] = ["type", "timestamp", "data", "tool_name", "session_id"];
-
-/// Returns the reason why no text can be found in these events, and the fix. The pointer has no slash at its beginning.
-fn about_pointer(pointer: &str, events: &[&EventSpec]) -> Option<(String, String)> {
-    let (key, is_whole) = match pointer.split_once('/') {
-        Some((key, _)) => (key, false),
-        None => (pointer, true),
-    };
-    let has_key = |event: &EventSpec| {
-        let is_of_tool = key == "tool_args" && event.may_have_tool();
-        is_of_tool || event.data_keys().any(|(name, _)| name == key)
-    };
-    if events.iter().any(|event| has_key(event)) {
-        let are_ours = events.iter().all(|event| event.event_type().is_known());
-        let kind = never_text(key).filter(|_| is_whole && are_ours)?;
-        return Some((
-            format!("`{key}` is {kind}, and not text"),
-            "remove the condition, and test the value in the hook's command".to_owned(),
-        ));
-    }
-    if OF_ANY_EVENT.contains(&key) || key.contains('~') {
-        return None;
-    }
-    let keys = events.iter().flat_map(|event| event.data_keys());
-    let keys: BTreeSet<_> = keys.map(|(name, _)| name).collect();
-    let similar = nearest(key, keys.iter().copied(), LIKE_AN_EVENT);
-    let help = match similar.filter(|_| !BESIDE_THE_DATA.contains(&key)) {
-        Some(key) => format!("did you mean `/{key}`?"),
-        None => {
-            let pointers: Vec<_> = keys.iter().map(|key| format!("`/{key}`")).collect();
-            let pointers = pointers.join(", ");
-            format!("a pointer begins within the event's data, which has {pointers}")
-        }
-    };
-    let why = format!("no event of this hook has `{}` in its data", shortened(key));
-    Some((why, help))
-}
-
-fn globs_of(condition: &Condition) -> impl Iterator<Item = &str> {
-    let condition = match condition {
-        Condition::Not(inner) => inner,
-        condition => condition,
-    };
-    let globs = match condition {
-        Condition::Glob(glob) => std::slice::from_ref(glob),
-        Condition::OneOf(globs) => globs,
-        _ => &[],
-    };
-    globs.iter().map(String::as_str)
-}
-
-/// Returns the mistake in a glob, and the fix.
-fn about_glob(glob: &str, is_of_command: bool) -> Option<(String, String)> {
-    let display = shortened(glob);
-    let is_whole = !glob.contains(['*', '?', '[']) && !glob.is_empty();
-    let (mistake, help) = match glob {
-        _ if glob.starts_with('^') || glob.contains("\\b") => (
-            "is a glob, and looks like a regular expression",
-            "a regular expression is {\"regex\": \"...\"}".to_owned(),
-        ),
-        _ if is_whole && is_of_command => (
-            "has no `*`: it matches only a value that is exactly this",
-            format!("to find it within a value, write `*{display}*`"),
-        ),
-        _ if glob.starts_with('!') => (
-            "begins with `!`, which means nothing in a glob",
-            "for all others, write {\"not\": \"...\"}".to_owned(),
-        ),
-        _ => return None,
-    };
-    Some((format!("`{display}` {mistake}"), help))
-}
-
-/// Finds an answer that is given too often, or has no effect on the events of its hook.
+/// Finds an answer that has no effect on the events of its hook.
 fn answer(hook: &Hook, _: &Host) -> Option<Finding> {
     let HookCommand::Answer(answer) = hook.command() else {
         return None;
     };
-    let mut conditions = hook.when();
-    let is_of_command = |(pointer, condition): &(&str, &Condition)| {
-        pointer.ends_with("/command")
-            && globs_of(condition).next().is_some()
-            && !of_command::has_finding(hook, pointer, condition)
-    };
-    if let Some((pointer, _)) = conditions.find(is_of_command) {
-        let message = "a glob is for paths, and a command has many spellings";
-        let help = match answer.decision {
-            Some(Decision::Allow) => "for a command, write {\"runs_only\": [\"...\"]}",
-            _ => "for a command, write {\"runs\": \"...\"}",
-        };
-        return Some((
-            format!("when.{pointer}"),
-            message.to_owned(),
-            help.to_owned(),
-        ));
-    }
     let after = EventType::ToolPostExecute;
-    let (message, help) = if answer.updated_output.is_some() && !hook.pattern().matches_type(&after)
-    {
-        (
-            "`updatedOutput` has an effect only on `tool:post_execute`",
-            "before a tool, `updatedInput` changes its input",
-        )
-    } else if matches!(answer.decision, Some(Decision::Block | Decision::Ask))
-        && hook.pattern().matches_only(&after)
-    {
-        (
-            "after a tool, nothing can be blocked any more",
-            "name `tool:pre_execute`",
-        )
-    } else {
-        return None;
-    };
-    Some(("answer".to_owned(), message.to_owned(), help.to_owned()))
+    if answer.updated_output.is_some() && !hook.pattern().matches_type(&after) {
+        let message = "`updatedOutput` has an effect only on `tool:post_execute`";
+        let help = "before a tool, `updatedInput` changes its input";
+        return Some(finding("answer", message, help));
+    }
+    let stops = matches!(answer.decision, Some(Decision::Block | Decision::Ask));
+    let message = "after a tool, nothing can be blocked any more";
+    (stops && hook.pattern().matches_only(&after))
+        .then(|| finding("answer", message, "name `tool:pre_execute`"))
 }
 
 /// Finds a name of another program in the command.
-fn foreign_name(hook: &Hook, _: &Host) -> Option<Finding> {
+fn foreign_name(hook: &Hook, host: &Host) -> Option<Finding> {
     let texts = hook.command().texts();
-    let names = texts.iter().map(|text| foreign_name_in(hook, text));
-    let (index, found) = names.enumerate().find(|(_, found)| found.is_some())?;
-    let key = match hook.command() {
-        HookCommand::Program(_) => format!("args[{index}]"),
-        HookCommand::Shell { .. } | HookCommand::Answer(_) => "command".to_owned(),
-    };
-    let (message, help) = found?;
-    Some((key, message, help.to_owned()))
-}
-
-/// Returns a message about a name of another program in a text of a hook, and the fix.
-fn foreign_name_in(hook: &Hook, text: &str) -> Option<(String, &'static str)> {
-    if let Some(message) = name_elsewhere(hook, text) {
-        return Some((message, ABOUT_NAMES));
-    }
-    if let Some(name) = agent_names::of_agent(hook, text) {
-        let help = "write the path from the directory in which the hook runs";
-        return Some((
-            format!("`${name}` is not set for hooks of hooks.json"),
-            help,
-        ));
-    }
-    Some((agent_names::placeholder(text)?, agent_names::NO_PLACEHOLDER))
+    let mut places = texts.iter().enumerate();
+    places.find_map(|(index, text)| {
+        let (message, help) = agent_names::foreign(hook, text, host)?;
+        let key = match hook.command() {
+            HookCommand::Program(_) => format!("args[{index}]"),
+            HookCommand::Shell { .. } | HookCommand::Answer(_) => "command".to_owned(),
+        };
+        Some((key, message, help.to_owned()))
+    })
 }
 
 /// Finds words that only a shell would change. Behind an option, as in `sh -c`, another program may read them as code.
@@ -317,50 +117,56 @@ fn shell_word(hook: &Hook, host: &Host) -> Option<Finding> {
     let HookCommand::Program(args) = hook.command() else {
         return None;
     };
+    let is_replaced = |word: &str| {
+        let variable = word.strip_prefix('$').map(name_at);
+        let is_known = variable.is_some_and(|name| name == "HOME" || is_of_event(name, host));
+        word.starts_with("~/") || is_known
+    };
     let mut words = args.iter().enumerate();
-    let (index, word) = words.find(|(_, word)| is_replaced_by_shell(word, host))?;
+    let (index, word) = words.find(|(_, word)| is_replaced(word))?;
     if index > 0 && args[index - 1].starts_with('-') {
         return None;
     }
-    let help = if word.starts_with('~') {
-        "write the whole path, or use `command`"
-    } else {
-        "to have a shell put in the variable, use `command`"
-    };
     let word = shortened(word);
-    let message = format!("`{word}` is used as it is, since `args` run without a shell");
-    Some((format!("args[{index}]"), message, help.to_owned()))
+    Some((
+        format!("args[{index}]"),
+        format!("`{word}` is used as it is, since `args` run without a shell"),
+        "write the whole value, or use `command`".to_owned(),
+    ))
 }
 
-/// Returns whether a word begins with the home directory, or with a variable of the event.
-fn is_replaced_by_shell(word: &str, host: &Host) -> bool {
-    let Some(name) = word.strip_prefix('$') else {
-        return word.starts_with("~/");
-    };
-    let name = name.strip_prefix('{').unwrap_or(name);
-    let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    let name = &name[..end.unwrap_or(name.len())];
-    name == "HOME" || is_of_event(name, host)
+/// Returns the name at the beginning of the text after a `$`.
+fn name_at(text: &str) -> &str {
+    let text = text.strip_prefix('{').unwrap_or(text);
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    &text[..end.unwrap_or(text.len())]
 }
 
 /// Returns whether this is the name of a variable with a value of the event.
 fn is_of_event(name: &str, host: &Host) -> bool {
-    let own = host.prefixes.iter().map(String::as_str);
-    own.chain([COMMON_PREFIX]).any(|prefix| {
+    let mut prefixes = host.prefixes.iter().map(String::as_str);
+    let is_prefix = |prefix: &str| {
         let rest = name.strip_prefix(prefix);
         rest.is_some_and(|rest| rest.starts_with('_'))
-    })
+    };
+    is_prefix(COMMON_PREFIX) || prefixes.any(is_prefix)
 }
 
-/// Finds a variable of the event in single quotes.
+/// Finds a variable of the event that is a word in single quotes. A word after an option, as in `sh -c`, may be code.
 fn single_quoted(hook: &Hook, host: &Host) -> Option<Finding> {
-    let text = script::posix_text(hook)?;
-    let name = shell::quoted_variable(text, |name| is_of_event(name, host))?;
+    let words = Outline::read(script::posix_text(hook)?).words;
+    let name = words.windows(2).find_map(|pair| {
+        let quoted = pair[1].strip_prefix("'$")?.strip_suffix('\'')?;
+        let name = name_at(quoted);
+        let is_whole = quoted.len() <= name.len() + "{}".len();
+        (is_whole && is_of_event(name, host) && !pair[0].starts_with('-')).then_some(name)
+    })?;
     let name = shortened(name);
-    Some((
-        "command".to_owned(),
-        format!("`${name}` is in single quotes, in which the shell replaces nothing"),
-        format!("write \\\"${name}\\\""),
+    let message = format!("`${name}` is in single quotes, in which the shell replaces nothing");
+    Some(finding(
+        "command",
+        &message,
+        &format!("write \\\"${name}\\\""),
     ))
 }
 
@@ -369,7 +175,7 @@ fn last_test(hook: &Hook, _: &Host) -> Option<Finding> {
     let test = shell::last_test(script::posix_text(hook)?);
     let test = test.filter(|test| test.always_fails)?;
     let message = format!("this command never exits with 0: {}", test.why());
-    Some(("command".to_owned(), message, test.help()))
+    Some(finding("command", &message, &test.help()))
 }
 
 /// Finds a script of the user that is searched for in the host's directory.
@@ -380,24 +186,10 @@ fn relative(hook: &Hook, host: &Host) -> Option<Finding> {
     }
     let (key, name) = script::relative(hook, |name| directory_in(name, hook))?;
     let name = shortened(&name);
-    Some((
-        key.to_owned(),
-        format!("`{name}` is searched for in the directory in which the host was started"),
-        "write the whole path, or set `working_dir`".to_owned(),
-    ))
-}
-
-/// Finds the first name in `inherit` that looks like that of a secret. A name with a star is skipped, since it may be for
-/// other variables.
-fn inherit(hook: &Hook, _: &Host) -> Option<Finding> {
-    let mut names = hook.inherit()?.iter().take(MOST_NAMES);
-    let name = names.find(|name| !name.contains('*') && is_secret(name))?;
-    let name = shortened(name);
-    Some((
-        "inherit".to_owned(),
-        format!("the list passes on `{name}`, whose name looks like that of a secret"),
-        "remove it unless the hook needs it".to_owned(),
-    ))
+    let message =
+        format!("`{name}` is searched for in the directory in which the host was started");
+    let help = "write the whole path, or set `working_dir`";
+    Some(finding(key, &message, help))
 }
 
 /// Finds a hook that looks like a guard, and runs in the background, where it can block nothing.
@@ -421,58 +213,22 @@ fn background(hook: &Hook, host: &Host) -> Option<Finding> {
         "the hook runs in the background, so nothing waits for it: {refusal} blocks nothing"
     );
     let help = "remove `\"background\": true`, or name an event that hooks cannot block";
-    Some(("background".to_owned(), message, help.to_owned()))
+    Some(finding("background", &message, help))
 }
 
 /// Returns the part of a command or a script that is intended to block: an answer that decides, or an exit code.
 fn refusal(text: &str) -> Option<String> {
     // The answer may be JSON within quotes, or an object of another language.
     let unquoted = text.replace(|c: char| c.is_whitespace() || "'\"\\".contains(c), "");
-    let decisions = ["decision:block", "decision:ask"];
-    if decisions.iter().any(|decision| unquoted.contains(decision)) {
+    if unquoted.contains("decision:block") || unquoted.contains("decision:ask") {
         return Some("the decision".to_owned());
     }
     // The language of the text is not always known. In shells, `exit(1)` means nothing; elsewhere, `exit 1` rarely does.
     let code = shell::exit_code(text).map(|code| format!("`exit {code}`"));
-    code.or_else(|| exit_call(text).map(|code| format!("`exit({code})`")))
-}
-
-/// Returns the code in a call such as `sys.exit(1)`, if it is not 0.
-fn exit_call(text: &str) -> Option<u8> {
-    let calls = text.split("exit(").skip(1);
-    let mut codes = calls.filter_map(|call| call.split(')').next()?.trim().parse().ok());
-    codes.find(|code| *code > 0)
-}
-
-/// Returns whether the value of a variable of this name would be masked. The two exceptions are directories.
-fn is_secret(name: &str) -> bool {
-    let value = json!({name: "x9x9"});
-    !["PWD", "OLDPWD"].contains(&name) && Redactor::default().value(&value)[name] != "x9x9"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_secret_in_a_list_is_found() {
-        for (names, secret) in [
-            (&["PATH", "HOME", "GITHUB_TOKEN"][..], Some("GITHUB_TOKEN")),
-            (&["DB_PASSWORD", "PATH"], Some("DB_PASSWORD")),
-            (&["PATH", "HOME", "*_TOKEN", "PWD", "TERM"], None),
-            (&[], None),
-        ] {
-            let hook = Hook::new("session:start", "x").unwrap();
-            let hook = hook.with_inherit(names.iter().copied());
-            let mistake = inherit(&hook, &Host::default());
-            let expected = secret.map(|name| {
-                format!("the list passes on `{name}`, whose name looks like that of a secret")
-            });
-            assert_eq!(
-                mistake.map(|(_, message, _)| message),
-                expected,
-                "{names:?}"
-            );
-        }
-    }
+    code.or_else(|| {
+        let calls = text.split("exit(").skip(1);
+        let mut codes = calls.filter_map(|call| call.split(')').next()?.trim().parse::<u8>().ok());
+        let code = codes.find(|code| *code > 0)?;
+        Some(format!("`exit({code})`"))
+    })
 }

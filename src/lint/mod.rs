@@ -1,25 +1,26 @@
-//! Every lint: warnings about probable mistakes in entries of hooks.json, in handlers of other agents, in patterns, and in the
-//! commands and scripts of hooks.
+//! Every lint: a warning about a mistake with which a hook never runs, always runs, or decides by accident. Mistakes of the shell's
+//! language are left to shellcheck.
 //!
 //! Runs nothing, and changes no hook: only the shell and the host know for certain. The readers of files call these checks, and
 //! place the problems.
 
 mod agent;
 mod agent_names;
+mod conditions;
 mod entry;
-mod foreign_names;
-mod of_command;
+mod host;
 mod pattern;
 mod script;
 mod shell;
 
-pub(crate) use entry::{Host, entry, guards};
+pub(crate) use entry::{entry, guards};
+pub(crate) use host::Host;
 pub(crate) use pattern::unfired;
 #[cfg(feature = "cli")]
 pub(crate) use shell::last_test;
 
 /// The checks of handlers that were written for other agents.
 pub(crate) mod of_agent {
-    pub(crate) use super::agent::{command, matcher, nearest_event, timeout, unknown_tool};
+    pub(crate) use super::agent::{command, matcher, nearest_event, unknown_tool};
     pub(crate) use super::agent_names::{key, tool};
 }

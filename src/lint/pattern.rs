@@ -3,6 +3,7 @@
 //! Knows the events and tools of a host as far as the host has declared them. Each warning is a guess: a host may fire
 //! an event that it has not declared.
 
+use crate::agents::BRIDGED;
 use crate::events::{EventSpec, EventType, Vocabulary, meant_by};
 use crate::pattern::{Alternative, EventPattern, Name, Part, PatternPart};
 use crate::printable::shortened;
@@ -11,23 +12,17 @@ use crate::problem::Problem;
 /// The most alternatives, and the most names of tools, that are checked: a pattern may have very many.
 const MOST_SEARCHED: usize = 16;
 
-/// Tools of agents that users write in other cases, with the names that they have here.
-const USUAL_TOOLS: [&str; 6] = ["bash", "edit", "glob", "grep", "read", "write"];
-
 /// Returns a warning for each part of a pattern that matches no event or no tool of a host.
 pub(crate) fn unfired(pattern: &EventPattern, vocabulary: &Vocabulary) -> Vec<Problem> {
     let alternatives = pattern.alternatives();
     let alternatives = &alternatives[..alternatives.len().min(MOST_SEARCHED)];
-    if let Some(whole) = tools_after_comma(alternatives) {
-        return vec![whole];
-    }
     let of_each = alternatives
         .iter()
         .flat_map(|alternative| alternative.unfired(vocabulary));
     let mut problems: Vec<_> = of_each.collect();
     // A host that has not declared its tools may have one of any name.
     if vocabulary.is_of_agents() {
-        problems.extend(tool_in_other_case(alternatives));
+        problems.extend(foreign_tool(alternatives));
     }
     problems
 }
@@ -36,41 +31,26 @@ fn warning(message: String, suggestion: Option<String>) -> Problem {
     Problem::warning("event", message).with_suggestion_of(suggestion)
 }
 
-/// Finds tools that a comma separates, as in `tool:pre_execute:bash,write`.
-fn tools_after_comma(alternatives: &[Alternative]) -> Option<Problem> {
-    let mut before: Option<&Alternative> = None;
-    for alternative in alternatives {
-        let whole = alternative.text();
-        let text = shortened(&whole);
-        match before {
-            Some(tool) if alternative.is_word() && meant_by(&text).is_none() => {
-                let message =
-                    format!("`{text}` matches no event, since a comma separates whole patterns");
-                let suggestion = format!("{}|{text}", shortened(&tool.text()));
-                return Some(warning(message, Some(suggestion)));
-            }
-            _ => before = Some(alternative).filter(|alternative| alternative.tool().is_some()),
-        }
-    }
-    None
-}
-
-/// Finds a usual tool in another case. A pattern with both spellings is intended.
-fn tool_in_other_case(alternatives: &[Alternative]) -> Option<Problem> {
-    let alternatives = alternatives.iter();
-    let of_tools = alternatives.filter(|alternative| alternative.event_text().starts_with("tool:"));
-    let names = of_tools
-        .filter_map(Alternative::tool)
-        .flat_map(Part::searched);
-    let names: Vec<&str> = names.map(|name| &*name.text).collect();
-    let usual = |name: &str| {
-        let mut usual = USUAL_TOOLS.into_iter();
-        usual.find(|usual| usual.eq_ignore_ascii_case(name))
-    };
-    let mut pairs = names.iter().filter_map(|name| Some((name, usual(name)?)));
-    let (name, usual) = pairs.find(|(_, usual)| !names.contains(usual))?;
-    let message = format!("tool names are case-sensitive: `{name}` is not `{usual}`");
-    Some(warning(message, Some(usual.to_owned())))
+/// Finds a tool as an agent calls it, or in another case. A pattern with both names is intended.
+fn foreign_tool(alternatives: &[Alternative]) -> Option<Problem> {
+    let of_tools = alternatives
+        .iter()
+        .filter(|alternative| alternative.event_text().starts_with("tool:"));
+    let parts = of_tools.filter_map(Alternative::tool);
+    let names: Vec<&str> = parts
+        .flat_map(Part::searched)
+        .map(|name| &*name.text)
+        .collect();
+    let tools = || BRIDGED.iter().flat_map(|agent| agent.tools);
+    let is_ours = |name: &str| tools().any(|tool| tool.ours.contains(&name));
+    let foreign = names.iter().filter(|name| !is_ours(name));
+    let mut pairs = foreign.filter_map(|name| {
+        let tool = tools().find(|tool| tool.theirs.eq_ignore_ascii_case(name))?;
+        Some((name, *tool.ours.first()?))
+    });
+    let (name, ours) = pairs.find(|(_, ours)| !names.contains(ours))?;
+    let message = format!("no tool is called `{name}` here: that is an agent's name of `{ours}`");
+    Some(warning(message, Some(ours.to_owned())))
 }
 
 impl Alternative {
@@ -78,7 +58,6 @@ impl Alternative {
         let of_event = self
             .spaced_name()
             .or_else(|| self.joined_pattern())
-            .or_else(|| self.misplaced_tool(vocabulary))
             .or_else(|| self.no_event(vocabulary))
             .or_else(|| self.no_tool(vocabulary));
         match (of_event, self.tool()) {
@@ -96,46 +75,23 @@ impl Alternative {
     fn spaced_name(&self) -> Option<Problem> {
         let mut names = self.parts.iter().flat_map(|part| &part.names);
         let name = names.find(|name| name.text.trim() != &*name.text)?;
-        let message = format!(
-            "`{}` begins or ends with a space, which is part of the name",
-            shortened(&name.text)
-        );
-        let parts = self.parts.iter().map(|part| {
-            let names: Vec<_> = part.names.iter().map(|name| name.text.trim()).collect();
-            names.join("|")
-        });
-        let suggestion = parts.collect::<Vec<_>>().join(":");
-        Some(warning(message, Some(shortened(&suggestion).into_owned())))
+        let name = shortened(&name.text);
+        let message = format!("`{name}` begins or ends with a space, which is part of the name");
+        Some(warning(message, None))
     }
 
     /// Finds a second pattern after a `|`, as in `tool:*:bash|tool:*:write`.
     fn joined_pattern(&self) -> Option<Problem> {
         let text = self.text();
-        let mut rests = text.match_indices('|');
-        let patterns = rests.find_map(|(at, _)| {
-            let rest = &text[at + 1..];
-            let (category, _) = rest.split_once(':')?;
+        let is_pattern = |rest: &&str| {
+            let category = rest.split(':').next();
             let mut known = EventType::BUILTIN.iter();
-            let is_pattern = known.any(|event| event.category() == category);
-            is_pattern.then(|| (&text[..at], rest))
-        });
-        let (first, second) = patterns?;
-        let suggestion = shortened(&format!("{first}, {second}")).into_owned();
+            rest.contains(':') && known.any(|event| Some(event.category()) == category)
+        };
+        let second = text.split('|').skip(1).find(is_pattern)?;
         let second = shortened(second);
         let message = format!("`|` separates names within one part, so `{second}` is no pattern");
-        Some(warning(message, Some(suggestion)))
-    }
-
-    /// Finds the name of a tool in place of the action, as in `tool:bash`.
-    fn misplaced_tool(&self, vocabulary: &Vocabulary) -> Option<Problem> {
-        let text = self.text();
-        let action = text.strip_prefix("tool:")?;
-        let is_event = vocabulary.event(&text).is_some();
-        if is_event || action.contains(['*', '?', '[', '|', ':']) || !vocabulary.has_tool(action) {
-            return None;
-        }
-        let message = format!("`{}` matches no event of this program", shortened(&text));
-        Some(warning(message, Some(format!("tool:pre_execute:{action}"))))
+        Some(warning(message, None).with_help("write a comma between two patterns"))
     }
 
     /// Finds a name that no event has. Where the host has declared no events of its own, the name may be that of such
@@ -160,6 +116,12 @@ impl Alternative {
 
     fn suggestion(&self, vocabulary: &Vocabulary) -> Option<String> {
         let name = &*self.event_text();
+        if let Some(action) = name.strip_prefix("tool:")
+            && self.tool().is_none()
+            && vocabulary.has_tool(action)
+        {
+            return Some(format!("tool:pre_execute:{action}"));
+        }
         let mut events = vocabulary.events().iter();
         if self.is_word()
             && let Some(event) = meant_by(name)
@@ -276,15 +238,11 @@ mod tests {
             ),
             (
                 "tool:pre_execute:bash|tool:*:x",
-                Some(
-                    "`|` separates names within one part, so `tool:*:x` is no pattern: tool:pre_execute:bash, tool:*:x",
-                ),
+                Some("`|` separates names within one part, so `tool:*:x` is no pattern"),
             ),
             (
                 "tool:pre_execute|tool:error",
-                Some(
-                    "`|` separates names within one part, so `tool:error` is no pattern: tool:pre_execute, tool:error",
-                ),
+                Some("`|` separates names within one part, so `tool:error` is no pattern"),
             ),
         ] {
             let expected: Vec<_> = expected.into_iter().collect();
@@ -321,7 +279,7 @@ mod tests {
             messages("session:start:x, tool:*: x", &vocabulary(&[], &[])),
             [
                 "`session:start:x` names a tool, but its events have no tool: session:start",
-                "` x` begins or ends with a space, which is part of the name: tool:*:x",
+                "` x` begins or ends with a space, which is part of the name",
             ]
         );
         let tools = vocabulary(&[], &["bash"]);
@@ -331,10 +289,20 @@ mod tests {
         assert!(messages("tool:*:Bash", &events).is_empty());
         let mut agents = vocabulary(&[], &[]);
         agents.set_of_agents();
-        assert_eq!(
-            messages("tool:*:Bash", &agents),
-            ["tool names are case-sensitive: `Bash` is not `bash`: bash"]
-        );
+        for (tool, ours) in [
+            ("Bash", "bash"),
+            ("WebFetch", "web_fetch"),
+            ("Task", "task"),
+            ("run_shell_command", "bash"),
+        ] {
+            let expected = format!(
+                "no tool is called `{tool}` here: that is an agent's name of `{ours}`: {ours}"
+            );
+            assert_eq!(messages(&format!("tool:*:{tool}"), &agents), [expected]);
+        }
+        for pattern in ["tool:*:Bash|bash", "tool:*:mcp__x, tool:*:grep"] {
+            assert!(messages(pattern, &agents).is_empty(), "{pattern}");
+        }
     }
 
     #[test]

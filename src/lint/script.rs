@@ -5,7 +5,8 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::foreign_names::{ABOUT_NAMES, name_elsewhere};
+use super::agent_names;
+use super::host::Host;
 use crate::command::Outline;
 use crate::entry::{HookCommand, Shell};
 use crate::files;
@@ -39,17 +40,18 @@ struct Start {
 /// Returns the problem that keeps the script of a hook from running. The script is the first word if it is a path, or the word
 /// after a program that runs files if it names one. `directory` returns the value of a variable that names a directory.
 pub(super) fn check(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<Problem> {
-    beginning(hook, &start_of(hook.command(), directory)?, true).err()
+    beginning(hook, &start_of(hook, directory)?, true).err()
 }
 
 /// Does what [`check`] does for a hook of hooks.json. Also finds a script for another program, whose names do not occur in our
 /// input. Checks whether the script can run only if `checks_start`.
 pub(super) fn check_own(
     hook: &Hook,
+    host: &Host,
     checks_start: bool,
     directory: impl Fn(&str) -> Option<String>,
 ) -> Option<Problem> {
-    let start = start_of(hook.command(), directory)?;
+    let start = start_of(hook, directory)?;
     let text = match beginning(hook, &start, checks_start) {
         Ok(text) => text?,
         Err(problem) => return Some(problem),
@@ -62,9 +64,9 @@ pub(super) fn check_own(
         );
         return Some(Problem::warning(start.key, message));
     }
-    let message = name_elsewhere(hook, &text)?;
+    let (message, help) = agent_names::field(hook, &text, host)?;
     let message = format!("in `{}`: {message}", shortened(&start.script?));
-    Some(Problem::warning(start.key, message).with_help(ABOUT_NAMES))
+    Some(Problem::warning(start.key, message).with_help(help))
 }
 
 /// Returns the name of the script of a hook, and the beginning of its text, if it can be read.
@@ -72,7 +74,7 @@ pub(super) fn beginning_of_own(
     hook: &Hook,
     directory: impl Fn(&str) -> Option<String>,
 ) -> Option<(String, String)> {
-    let start = start_of(hook.command(), directory)?;
+    let start = start_of(hook, directory)?;
     let text = beginning(hook, &start, false).ok().flatten()?;
     Some((start.script?, text))
 }
@@ -120,17 +122,14 @@ fn beginning(hook: &Hook, start: &Start, checks_start: bool) -> Result<Option<St
 }
 
 /// Returns the first words of a command; None if they are not known.
-fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -> Option<Start> {
-    let (words, keys): (Vec<_>, _) = match command {
+fn start_of(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<Start> {
+    let (words, keys): (Vec<_>, _) = match hook.command() {
         HookCommand::Program(args) => {
             let words = args.iter().take(2).cloned();
             (words.collect(), ["args[0]", "args[1]"])
         }
-        HookCommand::Shell { text, shell } => {
-            if !is_readable(text, *shell) {
-                return None;
-            }
-            let first = Outline::read(text).steps.into_iter().next();
+        HookCommand::Shell { .. } => {
+            let first = Outline::read(posix_text(hook)?).steps.into_iter().next();
             let words = first?.words.into_iter().take(2);
             let words = words.map_while(|word| word.value(&directory));
             (words.collect(), ["command"; 2])
@@ -143,7 +142,7 @@ fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -
     let (program, script, key) = match second {
         _ if is_path(&first) && is_plain(&first) => (None, Some(first), keys[0]),
         Some(second) => (Some(first), Some(second), keys[1]),
-        None if matches!(command, HookCommand::Program(_)) => (Some(first), None, keys[0]),
+        None if matches!(hook.command(), HookCommand::Program(_)) => (Some(first), None, keys[0]),
         // A shell may have a function of any name.
         None => return None,
     };
@@ -155,45 +154,18 @@ fn start_of(command: &HookCommand, directory: impl Fn(&str) -> Option<String>) -
 }
 
 /// Programs that run the file whose name follows.
-const RUNNERS: &[&str] = &[
-    "bash",
-    "bun",
-    "dash",
-    "deno",
-    "env",
-    "exec",
-    "fish",
-    "ksh",
-    "lua",
-    "node",
-    "nodejs",
-    "perl",
-    "php",
-    "powershell",
-    "pwsh",
-    "pypy",
-    "python",
-    "ruby",
-    "sh",
-    "source",
-    "tclsh",
-    "zsh",
-];
+const RUNNERS: &str = "bash bun dash deno env exec fish ksh lua node nodejs perl php powershell pwsh pypy python ruby sh \
+     source tclsh zsh";
 
 /// Returns whether the program runs the file that the next word names.
 fn runs(program: &str, word: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let is_runner = RUNNERS.contains(&stem);
+    let is_runner = RUNNERS.split(' ').any(|runner| runner == stem);
     // An absolute path is a file. Another word without an extension may be a command of the program.
     let path = Path::new(word);
     let is_file = !word.starts_with('-') && (path.is_absolute() || path.extension().is_some());
     is_runner && is_file && !word.contains('=') && is_plain(word)
-}
-
-/// Returns the script of a command, as the command names it.
-pub(super) fn named(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<String> {
-    start_of(hook.command(), directory)?.script
 }
 
 /// Returns the script of a command that is named by a relative path, with its key.
@@ -201,28 +173,20 @@ pub(super) fn relative(
     hook: &Hook,
     directory: impl Fn(&str) -> Option<String>,
 ) -> Option<(&'static str, String)> {
-    let Start { script, key, .. } = start_of(hook.command(), directory)?;
+    let Start { script, key, .. } = start_of(hook, directory)?;
     let script = script.filter(|script| Path::new(script).is_relative())?;
     Some((key, script))
 }
 
 /// Returns the text of a command for a shell such as `sh`, if it is not too long.
 pub(super) fn posix_text(hook: &Hook) -> Option<&str> {
-    match hook.command() {
-        HookCommand::Shell { text, shell } if is_readable(text, *shell) => Some(text),
-        _ => None,
-    }
-}
-
-fn is_readable(text: &str, shell: Option<Shell>) -> bool {
-    text.len() <= LONGEST_COMMAND && is_posix(shell)
-}
-
-/// Returns whether the words of a command are those of `sh`.
-fn is_posix(shell: Option<Shell>) -> bool {
     use Shell::{Cmd, Fish, PowerShell, Pwsh};
+    let HookCommand::Shell { text, shell } = hook.command() else {
+        return None;
+    };
     let is_other = matches!(shell, Some(Fish | Pwsh | PowerShell | Cmd));
-    !is_other && (shell.is_some() || cfg!(unix))
+    let is_posix = !is_other && (shell.is_some() || cfg!(unix));
+    (is_posix && text.len() <= LONGEST_COMMAND).then_some(text)
 }
 
 fn is_plain(word: &str) -> bool {
@@ -314,9 +278,7 @@ mod tests {
     fn only_a_script_is_a_script() {
         let script = |text: &str| {
             let hook = Hook::new("*", text).unwrap();
-            let start = start_of(hook.command(), |name| {
-                (name == "ROOT").then(|| "/root".to_owned())
-            });
+            let start = start_of(&hook, |name| (name == "ROOT").then(|| "/root".to_owned()));
             start.and_then(|start| start.script)
         };
         for (text, expected) in [

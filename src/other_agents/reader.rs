@@ -529,16 +529,12 @@ impl Reader<'_> {
         let agent = self.origin.agent;
         let mut read = |key| {
             self.value(node, key, "seconds above 0", |value| {
-                let number = value.number().filter(|number| *number > 0.0)?;
-                Some((number, lint::timeout(value, number, agent)))
+                value.number().filter(|number| *number > 0.0)
             })
         };
-        let Some((number, problem)) = read("timeout").or_else(|| read("timeoutSec")) else {
+        let Some(number) = read("timeout").or_else(|| read("timeoutSec")) else {
             return agent.timeout(event);
         };
-        if let Some(problem) = problem {
-            self.report(problem);
-        }
         let own = Duration::try_from_secs_f64(number).unwrap_or(Duration::MAX);
         own.min(event.longest.unwrap_or(Duration::MAX))
     }

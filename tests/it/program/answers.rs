@@ -312,7 +312,7 @@ fn probable_mistakes_are_warnings() {
     for (rest, words) in [
         (
             json!({"when": {"/tool_args/command": "git *"}}),
-            "for a command, write {\"runs\": \"...\"}",
+            "for a command, write {\"runs\": \"git\"}",
         ),
         (
             json!({"when": {"/tool_args/command": "git push*"}}),
