@@ -41,7 +41,7 @@
 //! | command line | [fire an event](docs::embedding#fire-an-event), [`Hooks::execute`] | [minimal.rs] |
 //! | not in Rust | [`forge-hooks serve`](docs::serve) | [clients](https://docs.rs/crate/forge-hooks/latest/source/examples/clients/) |
 //!
-//! Your users begin with [their first hook](docs::first_hook); [the reference](docs::protocol) says what a hook
+//! Your users begin with [their first guard](docs::guards); [the reference](docs::protocol) says what a hook
 //! receives and may answer. [`docs`] lists all pages. A host that goes further finds the rest in modules by subject, such as
 //! [`executor`], [`config`], [`trust`], [`lifecycle`].
 //!

@@ -598,7 +598,7 @@ setters! {
     };
     /// Keeps the hook's process for many events (on Unix): the process reads one line for each event, and answers with one
     /// line. Such a hook must answer each event, even when it is run for one event only, and receives no variables of the
-    /// event. It reads its standard input, and cannot run in the [background](Self::with_background). docs/resident.md has
+    /// event. It reads its standard input, and cannot run in the [background](Self::with_background). docs/protocol.md has
     /// examples.
     with_resident() = |settings| {
         settings.options.resident = true;

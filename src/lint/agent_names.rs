@@ -150,7 +150,7 @@ pub(super) fn foreign(hook: &Hook, text: &str, host: &Host) -> Option<Fix> {
             let name = names.find(|name| is_expected(hook, text, name));
             let name = name.or_else(|| unset(hook, text).filter(|name| is_of_agent(name)))?;
             let message = format!("`${name}` is not set for hooks of hooks.json");
-            Some((message, "docs/porting.md has the names for each"))
+            Some((message, "docs/other-agents.md has the names for each"))
         })
         .or_else(|| placeholder(text))
 }
@@ -193,7 +193,7 @@ pub(super) fn field(hook: &Hook, text: &str, host: &Host) -> Option<Fix> {
     });
     let (_, theirs, _, here) = used.next()?;
     let message = format!("`{theirs}` is Claude Code's name: here {here}");
-    Some((message, "docs/porting.md has the names for each"))
+    Some((message, "docs/other-agents.md has the names for each"))
 }
 
 /// Returns whether a text has this name, and not only a longer one.

@@ -35,7 +35,7 @@ use writer::Writer;
 /// Writes what happened to a file; see [`HookExecutorBuilder::trace`](crate::HookExecutorBuilder::trace).
 ///
 /// The file has one line with a JSON object for each hook that has ended, could not run, or will not run. The
-/// document `docs/trace.md` in the repository describes the fields.
+/// document `docs/program.md` in the repository describes the fields.
 ///
 /// It never delays a hook: a separate thread writes the lines. If too many lines wait, or if the disk is
 /// full, lines are lost. Lost lines are counted, and before the next line a line with their number is

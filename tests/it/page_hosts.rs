@@ -1,4 +1,4 @@
-//! The hooks of docs/porting.md and the searches of docs/trace.md, in a host with a name of its own.
+//! The hooks of docs/other-agents.md and the searches of docs/program.md, in a host with a name of its own.
 #![cfg(unix)]
 
 use forge_hooks::HookEvent;
@@ -18,7 +18,7 @@ fn a_script_for_claude_code_passes_until_it_is_ported() {
     if is_missing("jq") {
         return;
     }
-    let examples = examples_of("docs/porting.md");
+    let examples = examples_of("docs/other-agents.md");
     assert_eq!(examples.len(), 2);
     let blocks = |example: usize, event: &HookEvent| {
         let world = host();
@@ -37,8 +37,10 @@ fn the_searches_of_the_trace_page_work() {
     if is_missing("jq") {
         return;
     }
-    let blocks = blocks_of("docs/trace.md");
-    let lines = blocks.iter().filter(|block| block.language == "json");
+    let blocks = blocks_of("docs/program.md");
+    let lines = blocks
+        .iter()
+        .filter(|block| block.heading == "The trace file" && block.language == "json");
     let lines: String = lines.map(|block| &*block.code).collect();
     let searches = blocks.iter().filter(|block| block.code.starts_with("jq "));
     let mut printed = Vec::new();

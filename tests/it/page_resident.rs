@@ -1,4 +1,4 @@
-//! The examples of docs/resident.md, each in a kept process, in a process for one
+//! The examples of resident hooks in docs/guards.md, each in a kept process, in a process for one
 //! event, and as an ordinary hook, which receives no id.
 #![cfg(unix)]
 
@@ -6,15 +6,15 @@ use forge_hooks::outcome::Residency;
 use forge_hooks::{HookEvent, HookResult};
 use serde_json::{Value, json};
 
-use crate::page_examples::{Example, examples_of, host, interpreter};
+use crate::page_examples::{Example, RESIDENT, examples_of, host};
 use crate::support::{PATIENCE, World};
 use crate::thorough::all_cases;
 
 const CHECKS_SYNTAX: &str = "A resident guard that starts a program";
 
 fn examples() -> Vec<Example> {
-    let all = examples_of("docs/resident.md").into_iter();
-    all.filter(|example| interpreter(&example.language).is_some())
+    let all = examples_of("docs/guards.md").into_iter();
+    all.filter(|example| example.heading.starts_with(RESIDENT))
         .collect()
 }
 

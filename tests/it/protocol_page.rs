@@ -37,7 +37,7 @@ fn cause(failure: FailureKind) -> &'static str {
             "its answer is [invalid](#answer-log-or-invalid); for a resident hook also: it is not exactly one line with the \
              event's `id`, or there was output before the event"
         }
-        FailureKind::NoAnswer => "a [resident hook][resident.md] ended without an answer",
+        FailureKind::NoAnswer => "a [resident hook](#resident-hooks) ended without an answer",
         FailureKind::StatusLost => "exit status lost (the host reaps its children itself)",
         FailureKind::Panicked => "an internal error (panic) of the library",
         FailureKind::Circular => "circular, or below eight other hooks, see [Circles](#circles)",

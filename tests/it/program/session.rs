@@ -1,4 +1,4 @@
-//! The commands of docs/session.md, docs/first-hook.md and docs/troubleshooting.md print what the pages show.
+//! The commands of docs/program.md, docs/guards.md and docs/troubleshooting.md print what the pages show.
 
 use std::path::Path;
 
@@ -26,32 +26,26 @@ fn said_now(user: &User, root: &Path, page: &str) -> String {
 #[test]
 fn the_recorded_session_is_up_to_date() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = std::fs::read_to_string(root.join("docs/session.md")).unwrap();
-    let (_, recorded) = page.split_once("```console\n").unwrap();
+    let page = std::fs::read_to_string(root.join("docs/program.md")).unwrap();
+    let (_, recorded) = page.split_once("\n## A session\n").unwrap();
+    let (_, recorded) = recorded.split_once("```console\n").unwrap();
     let recorded = recorded.split_once("```").unwrap().0;
     let user = User::new();
     let now = said_now(&user, root, recorded);
     assert!(now.contains("blocked by block_sudo"), "{now}");
-    let again = "run docs/record.sh to record it again";
-    assert_eq!(now, user.normal(recorded), "{again}");
+    assert_eq!(now, user.normal(recorded));
 }
 
-/// The files are written, then the commands run.
+/// The file is written, then the commands run.
 #[test]
-fn the_first_hook_works_as_its_page_says() {
-    if crate::support::is_missing("python3") {
-        return;
-    }
+fn the_first_guard_works_as_its_page_says() {
     let user = User::new();
     let home = user.normal(user.path("home").to_str().unwrap());
-    let mut scripts = ["no-sudo", "dry-run"].iter();
-    for block in crate::pages::blocks_of("docs/first-hook.md") {
+    let blocks = crate::pages::blocks_of("docs/guards.md").into_iter();
+    let blocks = blocks.filter(|block| block.heading == "Your own guard");
+    for block in blocks {
         match &*block.language {
-            "python" => {
-                let name = scripts.next().unwrap();
-                user.write(&format!("home/.config/myagent/{name}.py"), &block.code);
-            }
-            "json" => drop(user.write("home/.config/myagent/hooks.json", &block.code)),
+            "json" => drop(user.write("home/.config/forge-hooks/hooks.json", &block.code)),
             "console" => {
                 let session = user.normal(&block.code).replace("/home/ann", &home);
                 assert_eq!(said_now(&user, &user.project(), &session), session);
