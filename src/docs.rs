@@ -34,6 +34,7 @@ macro_rules! links {
 [program.md#for-programs]: crate::docs::program#for-programs
 [program.md#hooks-of-other-agents]: crate::docs::program#hooks-of-other-agents
 [program.md#record]: crate::docs::program#record
+[program.md#redaction]: crate::docs::program#redaction
 [program.md#replay]: crate::docs::program#replay
 [program.md#the-trace-file]: crate::docs::program#the-trace-file
 [program.md#what-a-host-forgot]: crate::docs::program#what-a-host-forgot
@@ -49,7 +50,6 @@ macro_rules! links {
 [protocol.md#what-an-answer-may-do]: crate::docs::protocol#what-an-answer-may-do
 [protocol.md#what-blocks]: crate::docs::protocol#what-blocks
 [protocol.md#where-hooksjson-is]: crate::docs::protocol#where-hooksjson-is
-[redaction.md]: crate::docs::redaction
 [sandbox.md]: crate::docs::sandbox
 [serve.md]: crate::docs::serve
 [troubleshooting.md]: crate::docs::troubleshooting
@@ -85,10 +85,6 @@ pub mod serve {}
 #[doc = links!()]
 #[doc = include_str!("../docs/program.md")]
 pub mod program {}
-
-#[doc = links!()]
-#[doc = include_str!("../docs/redaction.md")]
-pub mod redaction {}
 
 #[doc = links!()]
 #[doc = include_str!("../docs/performance.md")]

@@ -36,8 +36,9 @@ const LARGEST_PATTERN: usize = 1 << 20;
 const MOST_PASSES: usize = 3;
 
 /// Masks secrets in text that is shown: logs, traces, errors.
-/// A clone shares the rules, which are compiled when they are first needed.
-#[doc = include_str!("../../docs/redaction.md")]
+///
+/// A clone shares the rules, which are compiled when they are first needed. [Redaction](crate::docs::program#redaction) has an
+/// example, and shows what is masked and what is not.
 #[derive(Clone, Default)]
 pub struct Redactor {
     rules: Arc<Rules>,

@@ -40,7 +40,9 @@ fn cause(failure: FailureKind) -> &'static str {
         FailureKind::NoAnswer => "a [resident hook](#resident-hooks) ended without an answer",
         FailureKind::StatusLost => "exit status lost (the host reaps its children itself)",
         FailureKind::Panicked => "an internal error (panic) of the library",
-        FailureKind::Circular => "circular, or below eight other hooks, see [Circles](#circles)",
+        FailureKind::Circular => {
+            "circular, or below eight other hooks, see [Recursion](#recursion)"
+        }
         FailureKind::ApprovalLost => {
             "approved, and then changed or removed, see [Approval](#approval)"
         }
