@@ -124,8 +124,6 @@ fn cases() -> Vec<(&'static str, &'static str, i32, &'static str, Value)> {
         (STDIN, QUOTES, 0, "", none.clone()),
         (ENVIRONMENT, "deploy production", 1, "not in production\n", none.clone()),
         (ENVIRONMENT, QUOTES, 0, "", none),
-        (ANSWER, QUOTES, 0, "",
-            json!({"decision": "block", "reason": format!("not allowed: {QUOTES}")})),
         (CHANGE, QUOTES, 0, "", json!({"updatedInput": {"command": format!("nice {QUOTES}")}})),
         (REDACT, "a sk-123 b\nsk-4", 0, "", json!({"updatedOutput": "a [key] b\n[key]"})),
     ]
@@ -193,7 +191,7 @@ fn examples_do_what_their_heading_says() {
 
 #[test]
 fn examples_fail_on_unreadable_events() {
-    let reading = |heading: &str| [STDIN, ENVIRONMENT, ANSWER, CHANGE].contains(&heading);
+    let reading = |heading: &str| [STDIN, ENVIRONMENT, CHANGE].contains(&heading);
     for (index, example) in one_in(3, runnable(reading).iter().enumerate()) {
         let world = host();
         // A shell can only test whether the variable is set and not empty.

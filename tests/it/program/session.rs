@@ -32,7 +32,7 @@ fn the_recorded_session_is_up_to_date() {
     let recorded = recorded.split_once("```").unwrap().0;
     let user = User::new();
     let now = said_now(&user, root, recorded);
-    assert!(now.contains("blocked by block_sudo"), "{now}");
+    assert!(now.contains("1 of 2 hooks would run"), "{now}");
     assert_eq!(now, user.normal(recorded));
 }
 
