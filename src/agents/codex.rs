@@ -11,7 +11,9 @@ pub const CODEX: &Agent = &Agent {
     title: "Codex",
     files: &[".codex/hooks.json"],
     // A role has settings of its own.
-    also_decides: &[".codex/agents", ".codex/config.toml"],
+    also_decides: &[
+        ".codex/.env", ".codex/agents", ".codex/config.toml", ".codex/managed_config.toml", ".codex/plugins", ".codex/rules",
+    ],
     may_decide: &[".codex/skills"],
     // Its shell, which starts hooks, is one of logins: `exit 0` would let each call pass.
     decides_at_home: &[

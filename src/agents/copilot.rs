@@ -31,7 +31,7 @@ pub(crate) const COPILOT: &Agent = &Agent {
         ".github/copilot/settings.local.json", ".claude/settings.json", ".claude/settings.local.json",
     ],
     also_decides: &[
-        ".copilot/extensions", ".copilot/hooks", ".copilot/mcp-config.json", ".github/extensions", ".github/hooks",
+        ".copilot/extensions", ".copilot/hooks", ".copilot/installed-plugins", ".copilot/mcp-config.json", ".github/extensions", ".github/hooks",
     ],
     may_decide: &[".copilot/agents", ".copilot/skills", ".github/agents", ".github/skills"],
     moved_by: ("COPILOT_HOME", ".copilot"),

@@ -3,6 +3,7 @@
 use super::row::*;
 
 const DIR_PATH: Pairs = &[("dir_path", "path")];
+const SEARCH: Pairs = &[("dir_path", "path"), ("include_pattern", "include")];
 
 #[rustfmt::skip]
 const CALLED: Specific = Specific { input: Some("tool_input"), ..SPECIFIC };
@@ -13,7 +14,7 @@ pub(crate) const GEMINI: &Agent = &Agent {
     name: "gemini",
     title: "Gemini CLI",
     files: &[".gemini/settings.json"],
-    also_decides: &[".gemini/.env", ".gemini/extensions", ".gemini/policies"],
+    also_decides: &[".gemini/.env", ".gemini/extensions", ".gemini/policies", ".gemini/trustedFolders.json", ".gemini/trusted_hooks.json"],
     may_decide: &[".gemini/agents", ".gemini/skills"],
     moved_by: ("GEMINI_CLI_HOME", ""),
     set_for_tools: "GEMINI_CLI",
@@ -33,7 +34,7 @@ pub(crate) const GEMINI: &Agent = &Agent {
         tool("read_file", &["read"]).with_arguments(FILE_PATH),
         tool("write_file", &["write"]).with_arguments(FILE_PATH),
         tool("replace", &["edit", "multi_edit"]).with_arguments(FILE_PATH),
-        tool("grep_search", &["grep"]).with_arguments(DIR_PATH),
+        tool("grep_search", &["grep"]).with_arguments(SEARCH),
         tool("search_file_content", &["grep"]).with_arguments(DIR_PATH),
         tool("list_directory", &["ls", "list"]).with_arguments(DIR_PATH), tool("glob", &["glob"]).with_arguments(DIR_PATH),
         tool("web_fetch", &["web_fetch"]), tool("google_web_search", &["web_search"]), tool("task", &["task", "agent"]),

@@ -10,6 +10,7 @@ const DECISION: Specific = Specific {
     input: Some("updatedInput"), ..SPECIFIC
 };
 
+const DIRECTORY: Pairs = &[("target_directory", "path")];
 const TARGET: Pairs = &[("target_file", "path")];
 
 /// Grok Build of xAI.
@@ -18,7 +19,9 @@ pub(crate) const GROK: &Agent = &Agent {
     name: "grok",
     title: "Grok Build",
     files: &[".grok/hooks/forge-hooks.json", ".grok/config.toml", ".claude/settings.json", ".claude/settings.local.json"],
-    also_decides: &[".claude.json", ".grok/hooks", ".grok/plugins", ".mcp.json"],
+    also_decides: &[
+        ".claude.json", ".grok/hooks", ".grok/installed-plugins", ".grok/managed_config.toml", ".grok/plugins", ".mcp.json",
+    ],
     may_decide: &[".grok/agents", ".grok/commands", ".grok/skills"],
     moved_by: ("GROK_HOME", ".grok"),
     set_for_tools: "GROK_AGENT",
@@ -30,7 +33,7 @@ pub(crate) const GROK: &Agent = &Agent {
         tool("read_file", &["read"]).with_arguments(TARGET),
         tool("write", &["write"]).with_arguments(FILE_PATH),
         tool("search_replace", &["edit"]).with_arguments(FILE_PATH),
-        tool("grep", &["grep"]), tool("list_dir", &["ls", "list"]), tool("web_fetch", &["web_fetch"]),
+        tool("grep", &["grep"]), tool("list_dir", &["ls", "list"]).with_arguments(DIRECTORY), tool("web_fetch", &["web_fetch"]),
         tool("web_search", &["web_search"]), tool("spawn_subagent", &["task", "agent"]),
     ],
     joins_servers: Some("__"),

@@ -26,7 +26,7 @@ pub(crate) const KIMI: &Agent = &Agent {
     tools: &[
         tool("Bash", &["bash", "shell"]),
         tool("Read", &["read"]), tool("Write", &["write"]),
-        tool("Edit", &["edit"]), tool("Glob", &["glob"]), tool("Grep", &["grep"]),
+        tool("Edit", &["edit"]), tool("Glob", &["glob"]).with_arguments(&[("directory", "path")]), tool("Grep", &["grep"]),
         tool("FetchURL", &["web_fetch"]), tool("WebSearch", &["web_search"]), tool("Agent", &["task", "agent"]),
     ],
     answers: Answers {

@@ -17,19 +17,21 @@ pub(crate) const OPENCODE: &Agent = &Agent {
     name: "opencode",
     title: "OpenCode",
     files: &[
-        ".config/opencode/plugin/forge-hooks.js", ".config/opencode/opencode.json", ".config/opencode/opencode.jsonc",
-        "opencode.json", "opencode.jsonc",
+        ".config/opencode/plugin/forge-hooks.js", ".config/opencode/config.json", ".config/opencode/opencode.json",
+        ".config/opencode/opencode.jsonc", "opencode.json", "opencode.jsonc",
     ],
     // A plugin beside this one may change what this one says, and so may a package.
     also_decides: &[
-        ".config/opencode/node_modules", ".config/opencode/package.json", ".config/opencode/plugin",
+        ".cache/opencode/node_modules", ".config/opencode/node_modules", ".config/opencode/package.json", ".config/opencode/plugin",
         ".config/opencode/plugins", ".config/opencode/tool", ".config/opencode/tools", ".opencode/node_modules",
         ".opencode/opencode.json", ".opencode/opencode.jsonc", ".opencode/package.json", ".opencode/plugin",
         ".opencode/plugins", ".opencode/tool", ".opencode/tools",
     ],
     may_decide: &[
-        ".config/opencode/agent", ".config/opencode/command", ".config/opencode/skill", ".opencode/agent",
-        ".opencode/command", ".opencode/skill",
+        ".config/opencode/agent", ".config/opencode/agents", ".config/opencode/command", ".config/opencode/commands",
+        ".config/opencode/mode", ".config/opencode/modes", ".config/opencode/skill", ".config/opencode/skills", ".opencode/agent",
+        ".opencode/agents", ".opencode/command", ".opencode/commands", ".opencode/mode", ".opencode/modes", ".opencode/skill",
+        ".opencode/skills",
     ],
     moved_by: ("XDG_CONFIG_HOME", ".config"),
     set_for_tools: "OPENCODE",
@@ -67,7 +69,10 @@ pub(crate) const KILO: &Agent = &Agent {
         ".config/kilo/node_modules", ".config/kilo/package.json", ".config/kilo/plugin", ".config/kilo/plugins",
         ".config/kilo/tool", ".config/kilo/tools", ".kilo", ".kilocode", ".opencode/plugin", ".opencode/plugins",
     ],
-    may_decide: &[".config/kilo/agent", ".config/kilo/command", ".config/kilo/skill"],
+    may_decide: &[
+        ".config/kilo/agent", ".config/kilo/agents", ".config/kilo/command", ".config/kilo/commands", ".config/kilo/mode",
+        ".config/kilo/modes", ".config/kilo/skill", ".config/kilo/skills",
+    ],
     set_for_tools: "KILO",
     ..*OPENCODE
 };

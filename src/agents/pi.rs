@@ -14,8 +14,8 @@ pub(crate) const PI: &Agent = &Agent {
     title: "Pi",
     files: &[".pi/agent/extensions/forge-hooks.ts", ".pi/agent/settings.json", ".pi/settings.json"],
     also_decides: &[
-        ".pi/agent/bin", ".pi/agent/extensions", ".pi/agent/mcp.json", ".pi/agent/npm", ".pi/agent/trust.json", ".pi/extensions",
-        ".pi/mcp.json", ".pi/npm",
+        ".pi/agent/bin", ".pi/agent/extensions", ".pi/agent/git", ".pi/agent/mcp.json", ".pi/agent/npm", ".pi/agent/trust.json", ".pi/extensions",
+        ".pi/git", ".pi/mcp.json", ".pi/npm",
     ],
     may_decide: &[".pi/agent/prompts", ".pi/agent/skills", ".pi/prompts", ".pi/skills"],
     moved_by: ("PI_CODING_AGENT_DIR", ".pi/agent"),

@@ -271,6 +271,7 @@ impl Members<'_> {
                 let shaped = match text_output::with_text(old, &text) {
                     // A hook that got another form gives it back. `null` would keep the old output.
                     None if !new.is_string() && !new.is_null() => Some(new.clone()),
+                    None => text_output::in_place_of_blocks(old, &text),
                     shaped => shaped,
                 };
                 self.set_output(shaped, &text);

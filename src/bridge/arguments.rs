@@ -5,6 +5,8 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use crate::json;
+
 /// The ends of names of arguments that name a file; `_` and `-` do not count.
 const PATHS: [&str; 22] = [
     "path",
@@ -66,62 +68,52 @@ const ARGUMENTS: [&str; 9] = [
     "params",
 ];
 
-/// Words in the names of tools and operations that may move or remove a directory as a whole.
-const MOVES: [&str; 30] = [
-    "chmod",
-    "chown",
-    "clean",
-    "clone",
-    "del",
-    "delete",
-    "destroy",
-    "drop",
-    "erase",
-    "extract",
-    "move",
-    "mv",
-    "nuke",
-    "permission",
-    "prune",
-    "purge",
-    "relocate",
-    "remove",
-    "rename",
-    "replace",
-    "restore",
-    "rm",
-    "rmdir",
-    "rmtree",
-    "sync",
-    "trash",
-    "unlink",
-    "unpack",
-    "unzip",
-    "wipe",
-];
-
-/// First words of the names of tools that only read.
-const READS: [&str; 8] = [
-    "find", "get", "grep", "list", "read", "search", "show", "view",
-];
-
-/// The words that may follow. With another one, the tool may also write: `get_or_create_file`.
-const READ: [&str; 14] = [
+/// Words in the names of arguments whose texts are for people, for a search or for a file: no operation, no JSON for the tool.
+pub(super) const TEXTS: [&str; 27] = [
+    "body",
+    "code",
+    "comment",
     "content",
     "contents",
-    "dir",
-    "directories",
-    "directory",
-    "file",
-    "files",
-    "image",
-    "info",
-    "lines",
-    "media",
-    "multiple",
+    "description",
+    "exclude",
+    "filter",
+    "glob",
+    "ignore",
+    "keyword",
+    "markdown",
+    "message",
+    "name",
+    "pattern",
+    "patterns",
+    "prompt",
+    "query",
+    "regex",
+    "search",
+    "string",
+    "substring",
+    "task",
+    "tasks",
     "text",
-    "tree",
+    "texts",
+    "title",
 ];
+
+/// The names of arguments with the directory in which a command runs; `_` and `-` do not count.
+const DIRECTORIES: [&str; 9] = [
+    "cwd",
+    "currentdirectory",
+    "dir",
+    "directory",
+    "dirpath",
+    "workdir",
+    "workingdir",
+    "workingdirectory",
+    "workspacedir",
+];
+
+/// How often JSON may stand in a text of JSON.
+const MOST_ENCODED: usize = 3;
 
 /// The longest path that a system opens, in bytes.
 const LONGEST_PATH: usize = 4096;
@@ -176,7 +168,11 @@ pub(super) fn commands<'a>(
     let mut commands = Commands {
         found: Vec::new(),
         most,
-        types: words(own_name(tool)).any(|word| RUNNING.contains(&&*word)),
+        types: words(tool).any(|word| {
+            RUNNING
+                .iter()
+                .any(|one| word == *one || word.strip_suffix('s') == Some(*one))
+        }),
     };
     commands.look(arguments, false);
     commands.found
@@ -262,81 +258,74 @@ fn are_arguments(name: &str) -> bool {
         .is_some_and(|word| ARGUMENTS.contains(&&*word))
 }
 
-/// Returns the words of a name, in small letters: `bashCommand` and `bash_command` have two.
+/// Returns the words of a name, in small letters and without digits at their ends: `bashCommand`, `BASHCommand` and `bash_command1`
+/// have two.
 pub(super) fn words(name: &str) -> impl Iterator<Item = String> {
     let mut before = ' ';
     let mut spaced = String::new();
-    for c in name.chars() {
-        if c.is_uppercase() && before.is_lowercase() {
+    let mut characters = name.chars().peekable();
+    while let Some(c) = characters.next() {
+        let begins_word = characters.peek().is_some_and(|next| next.is_lowercase());
+        if c.is_uppercase() && (before.is_lowercase() || before.is_uppercase() && begins_word) {
             spaced.push(' ');
         }
         spaced.extend(c.to_lowercase());
         before = c;
     }
-    let words: Vec<_> = spaced
-        .split(|c: char| !c.is_alphanumeric())
-        .map(str::to_owned)
-        .collect();
+    let words = spaced.split(|c: char| !c.is_alphanumeric());
+    let words = words.map(|word| {
+        word.trim_end_matches(|c: char| c.is_ascii_digit())
+            .to_owned()
+    });
+    let words: Vec<_> = words.collect();
     words.into_iter().filter(|word| !word.is_empty())
 }
 
-/// Returns the tool's own name of one of an MCP server.
-fn own_name(tool: &str) -> &str {
-    let own = tool.rsplit_once("__").map(|(_, own)| own);
-    own.filter(|own| !own.is_empty()).unwrap_or(tool)
+/// Returns the arguments with each text that is a JSON object or a list as its value: some servers read such texts.
+pub(super) fn decoded(arguments: &Map<String, Value>) -> Map<String, Value> {
+    let members = arguments.iter();
+    members
+        .map(|(name, value)| (name.clone(), decoded_value(name, value, 0)))
+        .collect()
 }
 
-/// Returns whether a tool is one of git's, whose calls name the repository beside files and branches.
-pub(super) fn is_of_git(tool: &str) -> bool {
-    words(own_name(tool))
-        .next()
-        .is_some_and(|word| word == "git")
-}
-
-/// Returns whether a tool only reads, by each word of its name: `read_text_file`.
-pub(super) fn is_read(tool: &str, arguments: &Map<String, Value>) -> bool {
-    let mut words = words(own_name(tool));
-    let first = words.next();
-    let is_read = first.is_some_and(|word| READS.contains(&&*word));
-    // Such a tool may write here, from a server or from another path.
-    let is_address = |value: &Value| value.as_str().is_some_and(|text| text.contains("://"));
-    let places = arguments.keys().filter(|name| is_path(name)).count();
-    is_read
-        && words.all(|word| READ.contains(&&*word))
-        && places <= 1
-        && !arguments.values().any(is_address)
-}
-
-/// Returns whether a tool, or a word in its arguments, may move or remove a directory as a whole.
-pub(super) fn moves(tool: &str, arguments: &Map<String, Value>) -> bool {
-    is_move(own_name(tool))
-        || !is_of_git(tool)
-            && arguments
-                .iter()
-                .any(|(name, value)| is_move(name) || names_a_move(value))
-}
-
-/// Returns whether a value is, or has, the name of such an operation.
-fn names_a_move(value: &Value) -> bool {
+/// Decodes a value. It recurses as deep as JSON may be nested.
+fn decoded_value(name: &str, value: &Value, level: usize) -> Value {
     match value {
-        Value::String(text) => {
-            let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-            text.chars().all(is_name) && is_move(text)
+        Value::String(text)
+            if level < MOST_ENCODED && !words(name).any(|word| TEXTS.contains(&&*word)) =>
+        {
+            let inner: Option<Value> = text
+                .trim_start()
+                .starts_with(['{', '['])
+                .then(|| json::read(text).ok())
+                .flatten();
+            match inner {
+                Some(inner) => decoded_value(name, &inner, level + 1),
+                None => value.clone(),
+            }
         }
-        Value::Array(values) => values.iter().any(names_a_move),
-        Value::Object(members) => members.values().any(names_a_move),
-        _ => false,
+        Value::Array(values) => {
+            let values = values.iter();
+            values
+                .map(|value| decoded_value(name, value, level))
+                .collect()
+        }
+        Value::Object(members) => {
+            let members = members.iter();
+            let members =
+                members.map(|(own, value)| (own.clone(), decoded_value(own, value, level)));
+            Value::Object(members.collect())
+        }
+        value => value.clone(),
     }
 }
 
-fn is_move(name: &str) -> bool {
-    // A name in small letters has no mark between its words: `deletedir`.
-    let is_move = |word: &str| {
-        MOVES
-            .iter()
-            .any(|one| word == *one || one.len() > 3 && word.starts_with(one))
-    };
-    words(name).any(|word| is_move(&word))
+/// Returns the directory that a call names for its commands.
+pub(super) fn directory(arguments: &Map<String, Value>) -> Option<&str> {
+    let is_one = |name: &str| DIRECTORIES.contains(&&*plain(name));
+    let mut named = arguments.iter().filter(|(name, _)| is_one(name));
+    named.find_map(|(_, value)| value.as_str().filter(|text| !text.is_empty()))
 }
 
 /// Returns the texts that may be paths.
@@ -351,8 +340,17 @@ pub(super) fn paths(arguments: &Map<String, Value>) -> Vec<Cow<'_, str>> {
 /// Adds the paths in a value. It recurses as deep as JSON may be nested.
 fn collect<'a>(name: &str, value: &'a Value, paths: &mut Vec<Cow<'a, str>>) {
     match value {
-        Value::String(text) if is_path(name) || without_prefix(text.trim(), "file:").is_some() => {
+        Value::String(text) if is_path(name) => {
             paths.extend(path(text.trim()));
+            // Some servers take several paths in one text.
+            if is_plural(name) {
+                let parts = text.split([',', ' ', '\n', '\t', ';']);
+                let parts = parts.filter(|part| !part.is_empty() && part.len() < text.trim().len());
+                paths.extend(parts.filter_map(path));
+            }
+        }
+        Value::String(text) => {
+            paths.extend(uri(text).and_then(|uri| Some(path(&uri)?.into_owned().into())))
         }
         Value::Array(values) => values.iter().for_each(|value| collect(name, value, paths)),
         Value::Object(members) => {
@@ -371,8 +369,12 @@ fn collect<'a>(name: &str, value: &'a Value, paths: &mut Vec<Cow<'a, str>>) {
 /// Returns the addresses in a text, each up to a blank.
 pub(super) fn addresses(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace().flat_map(|word| {
-        let starts = word.match_indices("http").map(|(at, _)| &word[at..]);
-        starts.filter(|rest| rest.starts_with("http://") || rest.starts_with("https://"))
+        let starts = word.char_indices().map(|(at, _)| &word[at..]);
+        starts.filter(|rest| {
+            ["http://", "https://"]
+                .iter()
+                .any(|scheme| without_prefix(rest, scheme).is_some())
+        })
     })
 }
 
@@ -386,7 +388,7 @@ pub(super) fn other_texts(arguments: &Map<String, Value>) -> String {
 }
 
 /// Adds the texts in a value. It recurses as deep as JSON may be nested.
-fn add_texts<'a>(name: &str, value: &'a Value, texts: &mut Vec<&'a str>) {
+pub(super) fn add_texts<'a>(name: &str, value: &'a Value, texts: &mut Vec<&'a str>) {
     match value {
         Value::String(text) if !is_path(name) => texts.push(text),
         Value::Array(values) => values
@@ -410,6 +412,23 @@ fn is_path(name: &str) -> bool {
     let name = plain(name);
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '[' | ']'));
     PATHS.iter().any(|end| name.ends_with(end)) || matches!(name, "src" | "dst") || has_path
+}
+
+/// Returns whether a name is one of several paths.
+fn is_plural(name: &str) -> bool {
+    words(name).any(|word| word.ends_with('s') && PATHS.contains(&&*word))
+}
+
+/// Returns the address of a file that a text is. Browsers leave out tabs and line ends.
+fn uri(text: &str) -> Option<String> {
+    let text: String = text
+        .chars()
+        .filter(|c| !matches!(c, '\t' | '\n' | '\r'))
+        .collect();
+    let text = text.trim();
+    let address = without_prefix(text, "view-source:").unwrap_or(text);
+    let is_file = without_prefix(address, "file:/").is_some() && !address.contains(' ');
+    is_file.then(|| address.to_owned())
 }
 
 /// Removes a beginning, in any case.
@@ -576,39 +595,11 @@ mod tests {
         let typed = arguments(json!({"pid": 1, "input": "sudo ls"}));
         for (tool, expected) in [
             ("mcp__desktop-commander__interact_with_process", 1),
-            ("mcp__shell__write", 0),
+            ("mcp__shell__write", 1),
             ("mcp__x__sendToTerminal", 1),
             ("mcp__x__translate", 0),
         ] {
             assert_eq!(commands(tool, &typed, 100).len(), expected, "{tool}");
-        }
-    }
-
-    #[test]
-    fn words_tell_what_moves_a_directory() {
-        for (tool, value, expected) in [
-            ("mcp__fs__delete_directory", json!({}), true),
-            ("mcp__fs__removeDir", json!({}), true),
-            ("mcp__fs__rmdir", json!({}), true),
-            ("fs-deletedir", json!({}), true),
-            ("mcp__git__git_clean", json!({}), true),
-            ("mcp__fs__manage", json!({"action": "delete"}), true),
-            ("mcp__fs__manage", json!({"x": [{"op": "RENAME"}]}), true),
-            ("mcp__remove__list", json!({}), false),
-            (
-                "mcp__git__git_status",
-                json!({"repo_path": "/a/remove"}),
-                false,
-            ),
-            (
-                "mcp__git__git_commit",
-                json!({"message": "remove the file"}),
-                false,
-            ),
-            ("mcp__git__git_format", json!({}), false),
-        ] {
-            let arguments = arguments(value);
-            assert_eq!(moves(tool, &arguments), expected, "{tool} {arguments:?}");
         }
     }
 

@@ -3,13 +3,14 @@
 //! A call is one event under our names. A call that does several things (a patch, several edits) is also one event for each.
 //! So is a call of a tool that no row names: its arguments tell what it does.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::arguments;
 use super::guarded::Protects;
+use super::operation;
 use super::patch::{self, Embedded, MOST_CHANGES};
 use super::paths::Places;
 use super::text_output;
@@ -31,6 +32,7 @@ const SUBAGENT_START: &str = "agent:subagent_start";
 const ARGUMENTS: &str = "tool_args";
 const RESULT: &str = "tool_result";
 const CONTENT: &str = "content";
+const SHELL: &str = "bash";
 const WEB_FETCH: &str = "web_fetch";
 const URL: &str = "url";
 /// The argument of `edit` with the new text.
@@ -157,29 +159,55 @@ impl<'a> Call<'a> {
         let named = self.also_named.iter();
         let named = named.map(|name| self.with(name, arguments.clone()));
         let parts = parts.into_iter();
-        let parts = parts.map(|(name, arguments)| {
-            let mut part = self.with(name, arguments);
-            part.may_be_directory = self.tool.is_none();
-            part
+        let parts = parts.map(|part| {
+            let mut event = self.with(part.tool, part.arguments);
+            if let Some(directory) = part.directory {
+                event = event.with_context(in_directory(&directory));
+            }
+            event.may_be_directory = self.tool.is_none();
+            event
         });
         Ok(named.chain(parts).collect())
     }
 
-    /// Returns what of the call's paths is protected, as far as the names of its tool and its arguments tell.
-    pub(super) fn protects(&self) -> Protects {
+    /// Returns whether the path of a part is protected, as far as the names of the call's tool and its arguments tell.
+    pub(super) fn protects(&self, part: &HookEvent) -> Protects {
         let Some((theirs, arguments)) = self.called.as_ref().filter(|_| self.tool.is_none()) else {
             return Protects::All;
         };
-        let is_one = arguments::is_of_git(theirs) || arguments::paths(arguments).len() == 1;
-        if arguments::moves(theirs, arguments) {
-            Protects::All
-        } else if arguments::is_read(theirs, arguments) {
+        let arguments = &arguments::decoded(arguments);
+        let count = arguments::paths(arguments).len();
+        let of_git = operation::is_of_git(theirs);
+        if operation::is_read_by_git(theirs, arguments) {
             Protects::Nothing
-        } else if is_one {
+        } else if operation::moves(theirs, arguments) {
+            // Beside files, the repository only says where they are.
+            let is_place = of_git && count > 1 && self.is_repository(part, arguments);
+            if is_place {
+                Protects::NotAbove
+            } else {
+                Protects::All
+            }
+        } else if operation::is_read(theirs, arguments) {
+            Protects::Nothing
+        } else if of_git || count == 1 {
             Protects::NotAbove
         } else {
             Protects::All
         }
+    }
+
+    /// Returns whether the path of a part is that of a repository by the name of its argument, and of nothing else in the call.
+    fn is_repository(&self, part: &HookEvent, arguments: &Arguments) -> bool {
+        let path = part
+            .data
+            .get(ARGUMENTS)
+            .and_then(|own| own["path"].as_str());
+        let mut files = arguments.clone();
+        files.retain(|name, _| !operation::is_repository(name));
+        let files = arguments::paths(&files);
+        let mut files = files.iter().map(|file| self.places.ours(file));
+        !files.any(|file| file.ok().as_deref() == path)
     }
 
     /// Returns the arguments of the changed call under the agent's names. An argument that no hook has changed stays as it came.
@@ -235,8 +263,17 @@ impl<'a> Call<'a> {
     }
 
     fn with(&self, name: &str, arguments: Arguments) -> HookEvent {
-        let event = self.event.clone().with_tool_name(name);
+        let mut event = self.event.clone().with_tool_name(name);
+        if name == SHELL {
+            event = event.with_context(in_directory(&self.directory(&arguments)));
+        }
         event.with_data(ARGUMENTS, arguments)
+    }
+
+    /// Returns the directory in which the command of these arguments runs.
+    fn directory(&self, arguments: &Arguments) -> PathBuf {
+        let named = arguments::directory(arguments).unwrap_or_default();
+        self.places.cwd.join(named)
     }
 
     /// Returns the agent's name of an argument.
@@ -254,7 +291,8 @@ impl<'a> Call<'a> {
         }
         let is_search = matches!(tool.ours[0], "glob" | "grep" | "ls");
         let is_elsewhere = self.places.ours(".").is_ok_and(|place| place != ".");
-        let has_no_path = |path: Option<&Value>| path.is_none_or(|path| path == "");
+        let has_no_path =
+            |path: Option<&Value>| path.is_none_or(|path| path == "" || path.is_null());
         if is_search && is_elsewhere && has_no_path(renamed.get("path")) {
             // It is a search where the agent is.
             renamed.insert("path".to_owned(), ".".into());
@@ -297,7 +335,7 @@ impl<'a> Call<'a> {
         for path in paths {
             let mut own = arguments.clone();
             own.insert(theirs.to_owned(), path.clone());
-            parts.push((tool.ours[0], self.to_ours(tool, &own)?));
+            parts.push(Part::new(tool.ours[0], self.to_ours(tool, &own)?));
         }
         Ok(parts)
     }
@@ -306,13 +344,13 @@ impl<'a> Call<'a> {
     fn edits(&self, tool: &Tool, arguments: &Arguments) -> Result<Vec<Part>, String> {
         let mut shared = self.to_ours(tool, arguments)?;
         let Some(Value::Array(edits)) = shared.remove("edits") else {
-            return Ok(vec![("edit", shared)]);
+            return Ok(vec![Part::new("edit", shared)]);
         };
         let edit = |edit: Value| match edit {
             Value::Object(own) => {
                 let mut arguments = renamed(tool, &own)?;
                 arguments.extend(shared.clone());
-                Ok(("edit", arguments))
+                Ok(Part::new("edit", arguments))
             }
             _ => Err(format!("an edit of `{}` is not an object", tool.theirs)),
         };
@@ -338,7 +376,7 @@ impl<'a> Call<'a> {
         let with = |address: &str| {
             let mut own = whole.clone();
             own.insert(URL.to_owned(), address.into());
-            (WEB_FETCH, own)
+            Part::new(WEB_FETCH, own)
         };
         Ok(addresses.into_iter().map(with).collect())
     }
@@ -380,7 +418,7 @@ impl<'a> Call<'a> {
             };
             arguments.extend(old.map(|(name, old)| (name.to_owned(), old.into())));
             arguments.insert(new.to_owned(), file.new.into());
-            parts.push((file.tool, arguments));
+            parts.push(Part::new(file.tool, arguments));
         }
         Ok(parts)
     }
@@ -394,19 +432,28 @@ impl<'a> Call<'a> {
         };
         let mut parts = Vec::new();
         let tool = self.called.as_ref().map_or("", |(theirs, _)| theirs);
-        let commands = arguments::commands(tool, arguments, MOST_COMMANDS);
+        let decoded = arguments::decoded(arguments);
+        let commands = arguments::commands(tool, &decoded, MOST_COMMANDS);
         if commands.len() > MOST_COMMANDS {
             return Err(format!(
                 "the call has more than {MOST_COMMANDS} commands: make several calls"
             ));
         }
-        for command in commands {
-            parts.push(("bash", with("command", command.line().into())));
+        // A server may have begun where the session did, or know where the agent went.
+        let mut directories = vec![self.directory(&decoded), self.places.root.to_owned()];
+        if arguments::directory(&decoded).is_some() || directories[0] == directories[1] {
+            directories.truncate(1);
         }
-        let paths = arguments::paths(arguments);
+        for command in commands {
+            let line = command.line();
+            parts.extend(directories.iter().map(|directory| Part {
+                directory: Some(directory.clone()),
+                ..Part::new(SHELL, with("command", line.clone().into()))
+            }));
+        }
+        let paths = arguments::paths(&decoded);
         // Each part has all arguments.
         check_count("files", paths.len(), MOST_PATHS)?;
-        // A server may have begun where the session did, or know where the agent went.
         let places = [
             self.places,
             Places {
@@ -428,7 +475,7 @@ impl<'a> Call<'a> {
             let mut edit = with("path", path.into());
             // A guard of a content needs one, also of a tool that only reads.
             edit.insert(WRITTEN.to_owned(), written.clone());
-            parts.push(("edit", edit));
+            parts.push(Part::new("edit", edit));
         }
         Ok(parts)
     }
@@ -484,8 +531,29 @@ fn check_count(what: &str, count: usize, most: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// One thing that a call does: our name of the tool, and the arguments.
-type Part = (&'static str, Arguments);
+/// One thing that a call does.
+struct Part {
+    /// Our name of the tool.
+    tool: &'static str,
+    arguments: Arguments,
+    /// The directory of a command, if it is not that of the call.
+    directory: Option<PathBuf>,
+}
+
+impl Part {
+    fn new(tool: &'static str, arguments: Arguments) -> Self {
+        Self {
+            tool,
+            arguments,
+            directory: None,
+        }
+    }
+}
+
+/// Returns the context of a command that runs in a directory: its conditions resolve relative paths there.
+fn in_directory(directory: &Path) -> Arc<HostContext> {
+    Arc::new(HostContext::new().with_cwd(directory))
+}
 
 fn has_parts(tool: &Tool) -> bool {
     matches!(tool.theirs, APPLY_PATCH | MULTI_EDIT)

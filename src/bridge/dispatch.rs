@@ -59,8 +59,8 @@ impl Dispatch<'_> {
                 None => return Ok(()),
             }
         }
-        let protects = call.protects();
         for part in call.parts()? {
+            let protects = call.protects(&part);
             if self.event(hooks, part, protects).is_some() {
                 self.decision.block_with(
                     "a hook changes one part of a call that does several things: it cannot be changed alone",

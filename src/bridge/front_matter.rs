@@ -10,7 +10,14 @@ use serde_json::{Map, Value};
 use crate::files;
 
 /// The keys with which an agent registers something.
-const KEYS: [&str; 4] = ["hooks", "mcpservers", "permissionmode", "policy"];
+const KEYS: [&str; 6] = [
+    "approvalmode",
+    "executor",
+    "hooks",
+    "mcpservers",
+    "permissionmode",
+    "policy",
+];
 
 /// Characters at which some readers of YAML begin a new line.
 const OTHER_BREAKS: [char; 6] = ['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
@@ -69,7 +76,8 @@ fn registers(text: &str) -> bool {
     let mut has_key = false;
     for line in lines {
         if line.trim_end() == "---" {
-            return !is_begin;
+            // To some readers, a line with blanks at its end is no end.
+            return !is_begin || line != "---";
         }
         // An indented line belongs to a key above it.
         let is_below = line.starts_with([' ', '\t', '-']);
@@ -114,6 +122,8 @@ mod tests {
             ("---\nname: a\nhooks:\n  Stop: []\n---", true),
             ("\u{feff}\n---\nPermission-Mode: x\n---", true),
             ("---\nmcpServers: {}\n---", true),
+            ("---\nname: x\napprovalMode: yolo\n---", true),
+            ("---\nname: x\n--- \nhooks: {}\n---\n", true),
             ("---\n\"hooks\": {}\n---", true),
             ("---\n\"hoo\\x6bs\": {}\n---", true),
             ("---\n{hooks: {}}\n---", true),

@@ -16,6 +16,10 @@ use crate::profile::AppProfile;
 /// The reason that the model reads if it writes such a file.
 pub(crate) const DECIDES: &str = "is one of the files that decide which hooks run";
 
+/// The reason for a skill, command or subagent with such a text.
+const REGISTERS: &str = "may be one of the files that decide which hooks run: its front matter may register hooks, permissions or servers, \
+    unless it is lines `key: value` without such keys";
+
 /// The reason for files that git reads.
 const OF_GIT: &str = "is one of git's own files, which name commands that git runs";
 
@@ -30,8 +34,9 @@ fn also_deciding(profile: &AppProfile, agent: &Agent, home: &Path) -> AlsoDecidi
     let own = profile.project_files().iter().cloned();
     let directories = BRIDGED.into_iter().flat_map(|agent| agent.also_decides);
     let files = files.chain(own).flat_map(|file| {
-        let directories = directories_of(&file);
-        std::iter::once(file).chain(directories)
+        let has_directory = file.parent() != Some(Path::new(""));
+        let beside = has_directory.then(|| directories_of(&file));
+        std::iter::once(file).chain(beside.into_iter().flatten())
     });
     // It may be registered by a link.
     let called = std::env::args_os().next().map(PathBuf::from);
@@ -91,8 +96,10 @@ impl Guarded<'_> {
         };
         let why = if has(GIT) {
             OF_GIT
-        } else if may_register() || self.decides(path, &whole, protects) {
+        } else if self.decides(path, &whole, protects) {
             DECIDES
+        } else if may_register() {
+            REGISTERS
         } else {
             return None;
         };

@@ -16,6 +16,7 @@ mod firing;
 mod front_matter;
 mod guarded;
 mod install;
+mod operation;
 mod patch;
 mod paths;
 #[cfg(test)]

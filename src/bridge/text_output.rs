@@ -116,9 +116,45 @@ pub(super) fn with_text(output: &Value, text: &str) -> Option<Value> {
     Some(changed)
 }
 
+/// Returns a text in place of the output of an MCP server that has more than texts, such as images; none if it is no such output.
+pub(super) fn in_place_of_blocks(output: &Value, text: &str) -> Option<Value> {
+    let block = json!([{"type": "text", "text": text}]);
+    let are_blocks = |value: &Value| {
+        let blocks = value.as_array().filter(|all| !all.is_empty());
+        blocks.is_some_and(|all| all.iter().all(|block| block["type"].is_string()))
+    };
+    if are_blocks(output) {
+        Some(block)
+    } else if are_blocks(&output["content"]) {
+        Some(json!({"content": block}))
+    } else {
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_replaces_more_than_texts() {
+        let block = json!([{"type": "text", "text": "b"}]);
+        let image = json!({"type": "image", "data": "x"});
+        let text = json!({"type": "text", "text": "a"});
+        for (output, changed) in [
+            (json!([text, image]), Some(block.clone())),
+            (json!([image]), Some(block.clone())),
+            (
+                json!({"content": [text], "structuredContent": {"a": 1}}),
+                Some(json!({"content": block})),
+            ),
+            (json!([]), None),
+            (json!([1]), None),
+            (json!({"mode": "content"}), None),
+        ] {
+            assert_eq!(in_place_of_blocks(&output, "b"), changed, "{output}");
+        }
+    }
 
     #[test]
     fn texts_are_found_and_put_back() {

@@ -17,10 +17,11 @@ use crate::cli::confirm::is_confirmed;
 use crate::cli::entries::{headline, title};
 use crate::cli::trace::{Record, Recorded, missing, read_events};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
+use crate::events::HostContext;
 use crate::trace::{ASK, CONTEXT, Decided, KEEPS_GOING, UPDATES};
 use crate::{
-    Decision, FireOptions, Hook, HookExecutor, HookResult, Hooks, Outcome, Redactor, Sandbox,
-    printable,
+    Decision, FireOptions, Hook, HookEvent, HookExecutor, HookResult, Hooks, Outcome, Redactor,
+    Sandbox, printable,
 };
 
 /// The interval at which a signal is checked.
@@ -298,7 +299,7 @@ impl Player {
             options = options.applies_updates();
         }
         options = options.stop_on_failure(!recorded.was(KEEPS_GOING));
-        let event = recorded.event.clone();
+        let event = in_its_directory(recorded.event.clone());
         let handle = self.executor.submit(event, options);
         let mut handle = handle.map_err(|error| CommandError::new(error.to_string()))?;
         loop {
@@ -311,6 +312,20 @@ impl Player {
                 return Ok(outcome);
             }
         }
+    }
+}
+
+/// Gives a command of an agent the directory in which the agent was.
+fn in_its_directory(event: HookEvent) -> HookEvent {
+    let cwd = event
+        .data
+        .get("agent")
+        .and_then(|agent| agent["cwd"].as_str());
+    match cwd.map(|cwd| HostContext::new().with_cwd(cwd)) {
+        Some(context) if event.tool_name.as_deref() == Some("bash") => {
+            event.with_context(Arc::new(context))
+        }
+        _ => event,
     }
 }
 

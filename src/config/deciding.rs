@@ -141,12 +141,16 @@ impl HookConfig {
         let root = deciders.root.map(absolute);
         let own = self.files(root.as_deref()).into_iter();
         let mut files: Vec<PathBuf> = own.map(|file| file.path).collect();
-        files.extend(deciders.files.iter().chain(&deciders.also.files).cloned());
+        files.extend(deciders.also.files.iter().cloned());
         let also = deciders.also.directories.iter();
         let mut directories: Vec<_> = deciders.directories.iter().chain(also).cloned().collect();
-        for file in &files {
+        // A directory `hooks` of the project itself has nothing to do with an agent's file beside it.
+        let is_in_root = |file: &&PathBuf| root.is_some() && file.parent() == root.as_deref();
+        let of_agents = deciders.files.iter().filter(|file| !is_in_root(file));
+        for file in files.iter().chain(of_agents) {
             directories.extend(directories_of(file));
         }
+        files.extend(deciders.files.iter().cloned());
         let own = self.trust_store().map(|store| store.path().to_owned());
         for store in own.iter().chain(&deciders.stores) {
             files.push(store.clone());

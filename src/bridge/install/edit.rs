@@ -291,7 +291,7 @@ fn narrowed(group: Node<'_, '_>) -> Option<Mistake> {
     let matcher = group.member("matcher")?;
     if matcher
         .text()
-        .is_some_and(|text| matches!(text, "*" | ".*"))
+        .is_some_and(|text| matches!(text, "" | "*" | ".*"))
     {
         return None;
     }

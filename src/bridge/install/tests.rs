@@ -410,7 +410,7 @@ fn settings_that_keep_the_agent_from_running_it_are_refused() {
         (CODEX, format!("\u{FEFF}{}", with(codex, "")), Some(0)),
         (CLAUDE, format!("// a\n{}", with(claude, "")), None),
         // Copilot CLI matches no call with it.
-        (CLAUDE, with(claude, r#""matcher": "", "#), Some(38)),
+        (CLAUDE, with(claude, r#""matcher": "", "#), None),
         (CLAUDE, with(claude, r#""matcher": "*", "#), None),
         (CLAUDE, with(claude, r#""matcher": "Bash", "#), Some(38)),
         (CLAUDE, with(claude, r#""matcher": 7, "#), Some(38)),

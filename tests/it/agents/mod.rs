@@ -7,6 +7,7 @@ mod fire;
 mod install;
 mod newer;
 mod packs;
+mod reach;
 mod recording;
 mod registration;
 mod said;

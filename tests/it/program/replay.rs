@@ -533,7 +533,7 @@ fn no_variable_records_events() {
 fn serve_records_events() {
     let user = recorded(GUARD, &[]);
     let requests = [
-        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}),
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocol": 2}}),
         json!({"jsonrpc": "2.0", "id": 2, "method": "fire", "params": {"event": {
             "type": "tool:pre_execute", "tool_name": "bash", "data": {"tool_args": {"command": "sudo ls"}}}}}),
         json!({"jsonrpc": "2.0", "id": 3, "method": "shutdown", "params": {}}),

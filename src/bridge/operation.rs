@@ -1,0 +1,276 @@
+//! What a tool that no row names does to its paths, as the words of its name and of its arguments suggest.
+
+use serde_json::{Map, Value};
+
+use super::arguments::{TEXTS, add_texts, paths, words};
+
+/// Words in the names of tools and operations that may move or remove a directory as a whole.
+const MOVES: [&str; 30] = [
+    "chmod",
+    "chown",
+    "clean",
+    "clone",
+    "del",
+    "delete",
+    "destroy",
+    "drop",
+    "erase",
+    "extract",
+    "move",
+    "mv",
+    "nuke",
+    "permission",
+    "prune",
+    "purge",
+    "relocate",
+    "remove",
+    "rename",
+    "replace",
+    "restore",
+    "rm",
+    "rmdir",
+    "rmtree",
+    "sync",
+    "trash",
+    "unlink",
+    "unpack",
+    "unzip",
+    "wipe",
+];
+
+/// More such words. Git's own commands have some of these names, and do something else.
+const MORE_MOVES: [&str; 32] = [
+    "chattr",
+    "checkout",
+    "chgrp",
+    "clear",
+    "copy",
+    "cp",
+    "decompress",
+    "discard",
+    "dispose",
+    "empty",
+    "exchange",
+    "expand",
+    "inflate",
+    "link",
+    "mount",
+    "obliterate",
+    "overwrite",
+    "recycle",
+    "reset",
+    "revert",
+    "setfacl",
+    "shred",
+    "swap",
+    "transfer",
+    "migrate",
+    "truncate",
+    "uncompress",
+    "uninstall",
+    "untar",
+    "flush",
+    "scrub",
+    "zap",
+];
+
+/// Words beside such a word in the name of an operation.
+const OF_MOVES: [&str; 14] = [
+    "after",
+    "all",
+    "dir",
+    "directory",
+    "file",
+    "files",
+    "folder",
+    "force",
+    "item",
+    "items",
+    "original",
+    "path",
+    "recursive",
+    "source",
+];
+
+/// Words in the names of arguments that name the operation of one of git's tools.
+const OPERATIONS: [&str; 10] = [
+    "action",
+    "arg",
+    "args",
+    "arguments",
+    "argv",
+    "command",
+    "flags",
+    "op",
+    "operation",
+    "subcommand",
+];
+
+/// The commands of git that only read files of the directory, or take them into the index.
+const GIT_READS: [&str; 8] = [
+    "add", "blame", "branch", "commit", "diff", "log", "show", "status",
+];
+
+/// First words of the names of tools that only read.
+const READS: [&str; 8] = [
+    "find", "get", "grep", "list", "read", "search", "show", "view",
+];
+
+/// The words that may follow. With another one, the tool may also write: `get_or_create_file`.
+const READ: [&str; 14] = [
+    "content",
+    "contents",
+    "dir",
+    "directories",
+    "directory",
+    "file",
+    "files",
+    "image",
+    "info",
+    "lines",
+    "media",
+    "multiple",
+    "text",
+    "tree",
+];
+
+/// Returns the tool's own name of one of an MCP server.
+fn own_name(tool: &str) -> &str {
+    let own = tool.rsplit_once("__").map(|(_, own)| own);
+    own.filter(|own| !own.is_empty()).unwrap_or(tool)
+}
+
+/// Returns whether a tool is one of git's, whose calls name the repository beside files and branches.
+pub(super) fn is_of_git(tool: &str) -> bool {
+    words(own_name(tool))
+        .next()
+        .is_some_and(|word| word == "git")
+}
+
+/// Returns whether a tool only reads, by each word of its name: `read_text_file`.
+pub(super) fn is_read(tool: &str, arguments: &Map<String, Value>) -> bool {
+    let mut words = words(own_name(tool));
+    let first = words.next().unwrap_or_default();
+    let mut texts = Vec::new();
+    for (name, value) in arguments {
+        add_texts(name, value, &mut texts);
+    }
+    // What is fetched may be written here: the text says from where.
+    let fetches = first == "get" && !texts.is_empty();
+    let is_address = |text: &&str| text.contains("://");
+    READS.contains(&&*first)
+        && words.all(|word| READ.contains(&&*word))
+        && paths(arguments).len() <= 1
+        && !fetches
+        && !texts.iter().any(is_address)
+        && !paths(arguments).iter().any(|path| is_address(&&**path))
+}
+
+/// Returns whether a call of one of git's tools only reads files, or takes them into its index, by the name of the tool.
+pub(super) fn is_read_by_git(tool: &str, arguments: &Map<String, Value>) -> bool {
+    let verb = words(own_name(tool)).nth(1).unwrap_or_default();
+    is_of_git(tool) && GIT_READS.contains(&&*verb) && !arguments.values().any(has_option)
+}
+
+/// Returns whether a value is, or has, a text that a program may read as an option.
+fn has_option(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.starts_with('-'),
+        Value::Array(values) => values.iter().any(has_option),
+        Value::Object(members) => members.values().any(has_option),
+        _ => false,
+    }
+}
+
+/// Returns whether a tool, or a word in its arguments, may move or remove a directory as a whole.
+pub(super) fn moves(tool: &str, arguments: &Map<String, Value>) -> bool {
+    let of_git = is_of_git(tool);
+    let is_operation = |name: &str| words(name).any(|word| OPERATIONS.contains(&&*word));
+    is_move(own_name(tool), of_git)
+        || arguments.iter().any(|(name, value)| {
+            let is_option = !of_git && is_move_alone(name) && *value != Value::Bool(false);
+            let is_text = words(name).any(|word| TEXTS.contains(&&*word));
+            let may_name = if of_git { is_operation(name) } else { !is_text };
+            is_option || may_name && names_a_move(value)
+        })
+}
+
+/// Returns whether a value is, or has, the name of such an operation.
+fn names_a_move(value: &Value) -> bool {
+    match value {
+        Value::String(text) => is_move_alone(text),
+        Value::Array(values) => values.iter().any(names_a_move),
+        Value::Object(members) => members.iter().any(|(name, value)| {
+            is_move_alone(name) && *value != Value::Bool(false) || names_a_move(value)
+        }),
+        _ => false,
+    }
+}
+
+/// Returns whether a name has a word for such an operation.
+fn is_move(name: &str, of_git: bool) -> bool {
+    // A name in small letters has no mark between its words: `deletedir`.
+    let is_move = |word: &str| {
+        let mut known = MOVES
+            .iter()
+            .chain((!of_git).then_some(MORE_MOVES.iter()).into_iter().flatten());
+        known.any(|one| word == *one || one.len() > 3 && word.starts_with(one))
+    };
+    words(name).any(|word| is_move(&word))
+}
+
+/// Returns whether a name says such an operation and nothing else: `deleteAll`, not `deleted items`.
+fn is_move_alone(name: &str) -> bool {
+    let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let is_known = |word: &str| MOVES.contains(&word) || MORE_MOVES.contains(&word);
+    let mut has_move = false;
+    let is_alone = words(name).all(|word| {
+        has_move |= is_known(&word);
+        is_known(&word) || OF_MOVES.contains(&&*word)
+    });
+    is_alone && has_move && name.chars().all(is_name)
+}
+
+/// Returns whether an argument of one of git's tools names the repository.
+pub(super) fn is_repository(name: &str) -> bool {
+    words(name).any(|word| matches!(&*word, "repo" | "repository" | "cwd" | "root" | "worktree"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn arguments(value: Value) -> Map<String, Value> {
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn words_tell_what_moves_a_directory() {
+        for (tool, value, expected) in [
+            ("mcp__fs__delete_directory", json!({}), true),
+            ("mcp__fs__removeDir", json!({}), true),
+            ("mcp__fs__rmdir", json!({}), true),
+            ("fs-deletedir", json!({}), true),
+            ("mcp__git__git_clean", json!({}), true),
+            ("mcp__fs__manage", json!({"action": "delete"}), true),
+            ("mcp__fs__manage", json!({"x": [{"op": "RENAME"}]}), true),
+            ("mcp__remove__list", json!({}), false),
+            (
+                "mcp__git__git_status",
+                json!({"repo_path": "/a/remove"}),
+                false,
+            ),
+            (
+                "mcp__git__git_commit",
+                json!({"message": "remove the file"}),
+                false,
+            ),
+            ("mcp__git__git_format", json!({}), false),
+        ] {
+            let arguments = arguments(value);
+            assert_eq!(moves(tool, &arguments), expected, "{tool} {arguments:?}");
+        }
+    }
+}
