@@ -1,4 +1,4 @@
-//! Hints about the hooks files: their problems, the places to look for missing files, and files that were probably intended.
+//! Hints about the hooks files: their problems, and the places to look for missing files.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -102,8 +102,8 @@ impl Context<'_> {
         missing.iter().map(|path| below_here(path)).collect()
     }
 
-    /// Returns a hint for each file of another host or agent in the project, if it has no file of its own and none that is
-    /// misplaced, which the report says.
+    /// Returns a hint for each file of another host or agent in the project, if it has no file of its own and no
+    /// problem.
     pub(crate) fn others(&self, hooks: &Hooks) -> Vec<String> {
         let Some(root) = hooks.project().filter(|_| self.is_standalone()) else {
             return Vec::new();

@@ -20,9 +20,10 @@ pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'
         CommandError::new("cannot find a home directory to write to")
             .with_fix("set `XDG_CONFIG_HOME`")
     })?;
-    if root.is_some() && path.symlink_metadata().is_err() {
-        // `file_to_edit` refuses a link that leads out of the project.
-        config.file_to_edit(root.as_deref())?;
+    if let Some(root) = &root
+        && path.symlink_metadata().is_err()
+    {
+        config.check_file_to_edit(root)?;
     }
     write_new(&path, context)?;
     writeln!(terminal, "wrote {}", Style::STRONG.paint(named(&path)))?;

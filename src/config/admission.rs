@@ -60,9 +60,6 @@ impl HookConfig {
         let mut report = LoadReport::default();
         files.iter().for_each(|file| file.add_to(&mut report));
         report.problems.extend(project.problems);
-        report
-            .problems
-            .extend(self.misplaced(root.map(absolute).as_deref()));
         report.problems.iter().for_each(log_problem);
         report.unapproved = project.unapproved;
         let mut hooks = Vec::new();

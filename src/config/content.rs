@@ -48,8 +48,8 @@ pub(crate) struct Loaded {
     /// The length of its text.
     pub(super) bytes: usize,
     pub(super) items: Vec<Item>,
-    /// The entries of a hooks.json.
-    pub(super) entries: Vec<Entry>,
+    /// The hook of each entry of a hooks.json; none for one that cannot be used.
+    pub(super) entries: Vec<Option<Arc<Hook>>>,
     /// The problems, at most `MOST_PROBLEMS`. The last one may say that there are others.
     pub(super) problems: Vec<Problem>,
     /// True if no part of the file can be used.
@@ -62,13 +62,6 @@ pub(crate) struct Loaded {
     pub(super) is_left_out: bool,
     /// The number of its usable hooks in the file, if `items` has others.
     pub(super) usable_as_read: Option<usize>,
-}
-
-/// An entry of a hooks.json, with its hook or its first problem.
-#[derive(Clone)]
-pub(super) struct Entry {
-    pub(super) range: TextRange,
-    pub(super) hook: Result<Arc<Hook>, Box<Problem>>,
 }
 
 #[derive(Clone)]

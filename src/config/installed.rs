@@ -1,6 +1,6 @@
 //! The hooks that files have brought into a registry. The next load replaces them, when the host asks for it.
 //!
-//! Two loads may overlap. So each first asks for `last()`, then reads the files, and then calls `replace`.
+//! Two loads may overlap. So each first asks for `loads()`, then reads the files, and then calls `replace`.
 //! If another load has finished meanwhile, `replace` does nothing and returns None: the other load may have
 //! read newer files, so this one must read them again.
 
@@ -24,8 +24,6 @@ struct State {
     /// The number of finished loads.
     loads: u64,
     registered: HashSet<HookId>,
-    /// The hooks of the last load that could block an event.
-    guards: Vec<Arc<Hook>>,
     report: Arc<LoadReport>,
     /// The files when the host last asked whether they have changed; none before that.
     seen: Option<Vec<Look>>,
@@ -66,19 +64,16 @@ impl Installed {
         self.state().vanished.clone()
     }
 
-    /// The number of finished loads, and the guards of the last one.
-    pub(super) fn last(&self) -> (u64, Vec<Arc<Hook>>) {
-        let state = self.state();
-        (state.loads, state.guards.clone())
+    /// The number of finished loads.
+    pub(super) fn loads(&self) -> u64 {
+        self.state().loads
     }
 
-    /// Registers hooks in place of those of the last load, and keeps the guards among them. Returns None if `loads` is no longer
-    /// the number of finished loads.
+    /// Registers hooks in place of those of the last load. Returns None if `loads` is no longer the number of finished loads.
     pub(super) fn replace(
         &self,
         loads: u64,
-        hooks: &[Arc<Hook>],
-        guards: Vec<Arc<Hook>>,
+        hooks: Vec<Arc<Hook>>,
         report: LoadReport,
     ) -> Option<Arc<LoadReport>> {
         let mut state = self.state();
@@ -86,8 +81,7 @@ impl Installed {
             return None;
         }
         state.loads += 1;
-        state.registered = self.registry.replace(&state.registered, hooks.to_vec());
-        state.guards = guards;
+        state.registered = self.registry.replace(&state.registered, hooks);
         state.report = Arc::new(report);
         Some(Arc::clone(&state.report))
     }
@@ -107,21 +101,12 @@ mod tests {
         let installed = Installed::new(Arc::default());
         let hook = Arc::new(Hook::new("*", "true").unwrap());
         let report = LoadReport::default;
-        let (slow, _) = installed.last();
-        let (fast, _) = installed.last();
-        assert!(
-            installed
-                .replace(fast, &[hook], Vec::new(), report())
-                .is_some()
-        );
-        assert!(installed.replace(slow, &[], Vec::new(), report()).is_none());
+        let (slow, fast) = (installed.loads(), installed.loads());
+        assert!(installed.replace(fast, vec![hook], report()).is_some());
+        assert!(installed.replace(slow, Vec::new(), report()).is_none());
         assert_eq!(installed.registry.len(), 1);
-        let (again, _) = installed.last();
-        assert!(
-            installed
-                .replace(again, &[], Vec::new(), report())
-                .is_some()
-        );
+        let again = installed.loads();
+        assert!(installed.replace(again, Vec::new(), report()).is_some());
         assert!(installed.registry.is_empty());
     }
 }

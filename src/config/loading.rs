@@ -13,7 +13,7 @@ use super::places::{absolute, config_home};
 use super::reader::HooksJson;
 use super::report::{LoadReport, TrustPolicy, log_problem};
 use super::sources::{self, Content, Form, SourceFile};
-use super::{HookConfig, beside, changes, gone};
+use super::{HookConfig, beside, changes};
 use crate::hook::Hook;
 use crate::lint::Host;
 use crate::registry::HookRegistry;
@@ -98,16 +98,13 @@ impl HookConfig {
     ) -> Arc<LoadReport> {
         let vanished = installed.vanished();
         loop {
-            let (loads, before) = installed.last();
+            let loads = installed.loads();
             let loaded = SystemTime::now();
             let files = self.read_files_without(&vanished, root, policy);
             let (mut report, hooks) = self.admit(files, root, policy, loaded);
-            let compared = gone::compare(&before, &hooks, &report, &self.vocabulary);
-            report.problems.extend(compared.problems.iter().cloned());
             report.disabled_by.clone_from(&self.disabled_by);
             // `replace` fails if another load has ended at the same time.
-            if let Some(report) = installed.replace(loads, &hooks, compared.guards, report) {
-                compared.problems.iter().for_each(log_problem);
+            if let Some(report) = installed.replace(loads, hooks, report) {
                 return report;
             }
         }

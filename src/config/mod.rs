@@ -11,12 +11,9 @@ mod content;
 mod deciding;
 mod edit;
 mod file;
-mod gone;
 mod hooks_file;
 mod installed;
-mod known_elsewhere;
 mod loading;
-mod misplaced;
 #[cfg(feature = "cli")]
 mod pack_file;
 mod places;
@@ -44,7 +41,6 @@ use crate::trust::TrustStore;
 
 pub use crate::json::{Position, TextRange};
 pub use crate::problem::{Problem, Severity};
-pub use hooks_file::{HooksFile, HooksFileEntry};
 pub use report::{ConfigError, LoadReport, TrustPolicy};
 
 pub(crate) use content::{Owner, Switches};

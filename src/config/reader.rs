@@ -6,8 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::content::{Entry, Item, Loaded, MOST_PROBLEMS, Switches, described, placeholder};
-use super::known_elsewhere::{help_for_key, is_condition_elsewhere, program_of_events};
+use super::content::{Item, Loaded, MOST_PROBLEMS, Switches, described, placeholder};
 use super::sources::Form;
 use crate::events::{Vocabulary, meant_by, nearest};
 use crate::hook::{
@@ -172,7 +171,7 @@ impl Reader<'_> {
         }
         let mut typos = typos_in(entry);
         let hook = match read {
-            Ok(hook) if typos.is_empty() => Ok(self.usable(index, hook, entry)),
+            Ok(hook) if typos.is_empty() => Some(self.usable(index, hook, entry)),
             read => {
                 let unusable =
                     read.map_or_else(|unusable| *unusable, |hook| Unusable::of(&hook, Vec::new()));
@@ -180,11 +179,11 @@ impl Reader<'_> {
                 let mut problems: Vec<_> = faults.map(|fault| problem_of(entry, fault)).collect();
                 name_typos(entry, &mut problems, &mut typos);
                 problems.extend(typos);
-                Err(self.unusable(index, entry, problems, &unusable))
+                self.unusable(index, entry, problems, &unusable);
+                None
             }
         };
-        let range = self.file.positions.range(&entry.range());
-        self.file.loaded.entries.push(Entry { range, hook });
+        self.file.loaded.entries.push(hook);
         for problem in unknown {
             self.file.report(Some(index), problem);
         }
@@ -248,7 +247,7 @@ impl Reader<'_> {
         entry: Node<'_, '_>,
         mut problems: Vec<Problem>,
         unusable: &Unusable,
-    ) -> Box<Problem> {
+    ) {
         problems.sort_by_key(Problem::start);
         let problems = problems.into_iter();
         let noted: Vec<_> = problems
@@ -262,7 +261,6 @@ impl Reader<'_> {
         if let Some(hook) = placeholder(unusable, described(&first.reason(), source)) {
             self.file.add(hook, true, start);
         }
-        Box::new(first)
     }
 }
 
@@ -286,10 +284,6 @@ fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Pro
         (_, Some(second)) => Problem::error("", "`hooks` occurs twice").at(second.key_range),
         (Some(list), None) if list.value.items().is_some() => return Ok(Some(list.value)),
         (Some(list), None) => {
-            let events = list.value.members().map(|member| member.key);
-            if let Some(title) = program_of_events(events) {
-                return Err(not_run_here(title, list.value));
-            }
             let problem = Problem::error("", "`hooks`: expected a list").at(list.value.range());
             if list.value.is_object() {
                 problem.with_help(LIKE_OTHER_AGENTS)
@@ -369,7 +363,7 @@ fn unknown_keys<'t, 'a>(entry: Node<'t, 'a>) -> impl Iterator<Item = Member<'t, 
 fn may_be_ours(key: &str) -> bool {
     keys().any(|known| known != CASES && is_typo(key, known))
         || nearest_key(key) == Some("sandbox")
-        || is_condition_elsewhere(key)
+        || matches!(key, "matcher" | "tool" | "tools" | "if")
 }
 
 /// An entry must not run without the effect of such a key: a condition, a deadline, a sandbox.
@@ -398,6 +392,19 @@ fn name_typos(entry: Node<'_, '_>, problems: &mut [Problem], typos: &mut Vec<Pro
 fn unknown_key(member: &Member<'_, '_>) -> Problem {
     let message = format!("unknown key `{}`", shortened(member.key));
     Problem::warning(member.key, message).at(member.key_range.clone())
+}
+
+/// Returns the replacement for a key with which another program says when or how a hook runs.
+fn help_for_key(key: &str) -> Option<&'static str> {
+    Some(match key {
+        "matcher" | "tool" | "tools" => "name the tool in `event`, as in `tool:pre_execute:bash`",
+        "if" => "write `when`, as in {\"/tool_args/command\": {\"runs\": \"git push\"}}",
+        "cmd" | "run" | "script" => "write `command`",
+        "disabled" => "write \"enabled\": false",
+        "async" => "write \"background\": true",
+        "timeout_ms" | "timeoutMs" => "write `timeout`, in seconds",
+        _ => return None,
+    })
 }
 
 fn unknown_key_of_entry(member: &Member<'_, '_>) -> Problem {

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use super::HookConfig;
 use super::content::Loaded;
-use super::places::absolute;
 use super::report::LoadReport;
 use crate::hook::Hook;
 use crate::trust::{Approval, TrustError, TrustStore};
@@ -30,9 +29,6 @@ impl HookConfig {
         let files = self.read_files_of_project(root);
         let mut report = LoadReport::default();
         files.iter().for_each(|file| file.add_to(&mut report));
-        let misplaced = self.misplaced(Some(&absolute(root))).into_iter();
-        let in_project = misplaced.filter(|problem| problem.path.starts_with(absolute(root)));
-        report.problems.extend(in_project);
         let hooks: Vec<Hook> = files.iter().flat_map(Loaded::hooks).cloned().collect();
         Ok(Review {
             approval: Approval::since(&before, root, &hooks)?,

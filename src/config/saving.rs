@@ -23,11 +23,9 @@ impl HookConfig {
     ///
     /// If the whole file cannot be used, a copy is saved first, next to the file (`hooks.json.broken`).
     ///
-    /// Hooks of files in `hooks.d` stay there, and are not written here:
-    /// [`HooksFile::open`](super::HooksFile::open) changes one of these files.
+    /// Hooks of files in `hooks.d` stay there, and are not written here.
     ///
-    /// If two programs save at the same time, one waits for the other, and the later list replaces the earlier one. To
-    /// change a list that other programs change too, use [`global_file`](HookConfig::global_file), which loses nothing.
+    /// If two programs save at the same time, one waits for the other, and the later list replaces the earlier one.
     ///
     /// # Errors
     /// When the user has no home directory, when several of the profile's files exist, when a file cannot be
@@ -52,6 +50,13 @@ impl HookConfig {
         let root = absolute(root.as_ref());
         let candidates = self.project_candidates(&root);
         hooks_file::save_all(&candidates, Some(root), hooks)
+    }
+
+    /// Checks that the file that a program edits for a person can be read, and that no link leads out of the project.
+    #[cfg(feature = "cli")]
+    pub(crate) fn check_file_to_edit(&self, root: &Path) -> Result<(), ConfigError> {
+        let root = absolute(root);
+        hooks_file::check(&self.candidates_to_edit(Some(&root)), Some(&root))
     }
 
     /// Returns the path of the file of the project, or of the user without a root, that a program edits for a person: the one that

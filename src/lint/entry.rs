@@ -46,7 +46,7 @@ pub(crate) fn entry(hook: &Hook, host: &Host, checks_scripts: bool) -> Vec<Probl
 }
 
 /// Returns whether a hook can block an event of the host.
-pub(crate) fn guards(hook: &Hook, vocabulary: &Vocabulary) -> bool {
+fn guards(hook: &Hook, vocabulary: &Vocabulary) -> bool {
     let mut events = vocabulary.events().iter();
     let is_for = |event: &EventType| hook.pattern().matches_type(event);
     !hook.background() && events.any(|event| event.can_block() && is_for(event.event_type()))

@@ -13,7 +13,7 @@ mod pattern;
 mod script;
 mod shell;
 
-pub(crate) use entry::{entry, guards};
+pub(crate) use entry::entry;
 pub(crate) use host::Host;
 pub(crate) use pattern::unfired;
 #[cfg(feature = "cli")]

@@ -43,7 +43,11 @@ fn foreign_tool(alternatives: &[Alternative]) -> Option<Problem> {
         .collect();
     let tools = || BRIDGED.iter().flat_map(|agent| agent.tools);
     let is_ours = |name: &str| tools().any(|tool| tool.ours.contains(&name));
-    let foreign = names.iter().filter(|name| !is_ours(name));
+    // A host may have a tool of any other name, such as `powershell`.
+    let is_of_agent = |c: char| c.is_ascii_uppercase() || c == '_';
+    let foreign = names
+        .iter()
+        .filter(|name| name.contains(is_of_agent) && !is_ours(name));
     let mut pairs = foreign.filter_map(|name| {
         let tool = tools().find(|tool| tool.theirs.eq_ignore_ascii_case(name))?;
         Some((name, *tool.ours.first()?))

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
-use forge_hooks::config::{ConfigError, HooksFile};
+use forge_hooks::config::ConfigError;
 use forge_hooks::events::EventTypeError;
 use forge_hooks::executor::DropReason;
 use forge_hooks::executor::Observations;
@@ -42,7 +42,6 @@ fn types_are_send_and_sync_and_have_debug() {
     shared::<HookOutput>();
     shared::<Hooks>();
     shared::<HooksBuilder>();
-    shared::<HooksFile>();
     shared::<Lifecycle>();
     shared::<Running<Model>>();
     shared::<Running<Stream>>();

@@ -1,6 +1,6 @@
 //! A byte order mark before a JSON text, and half of a surrogate pair in it: every text is read alike, whoever wrote it.
 
-use forge_hooks::config::{HooksFile, TrustPolicy};
+use forge_hooks::config::TrustPolicy;
 use forge_hooks::{Decision, Hook, HookConfig, HookRegistry};
 
 use crate::support::{World, blocking_event, hook};
@@ -53,23 +53,19 @@ fn an_answer_of_a_kept_process_is_read() {
 fn a_hooks_file_is_read_and_edited() {
     let world = World::new();
     let text = "\u{FEFF}{\"hooks\": [\n  {\"event\": \"*\", \"command\": \"true\", \"name\": \"a \\udc00\"}\n]}\n";
-    let path = world.write("home/src/forge/hooks.json", text);
+    world.write("home/src/forge/hooks.json", text);
     let registry = HookRegistry::new();
     let config = HookConfig::default().with_config_home(world.path("home"));
     let report = config.load_into(&registry, world.path("project"), TrustPolicy::Everything);
     assert!(report.problems.is_empty(), "{report}");
     assert_eq!(registry.hooks()[0].name(), Some("a \u{FFFD}"));
-    let mut file = HooksFile::open(&path).unwrap();
-    file.insert(1, Hook::new("*", "false").unwrap());
-    file.save().unwrap();
+    let mut hooks = config.load_global();
+    hooks.push(Hook::new("*", "false").unwrap());
+    config.save_global(hooks).unwrap();
     let saved = world.read("home/src/forge/hooks.json");
     assert!(
         saved.starts_with("\u{FEFF}{\"hooks\": [\n  {\"event\""),
         "{saved}"
     );
-    assert_eq!(
-        HooksFile::open(&path).unwrap().entries().len(),
-        2,
-        "{saved}"
-    );
+    assert_eq!(config.load_global().len(), 2, "{saved}");
 }

@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use forge_hooks::Hook;
 use proptest::prelude::*;
+use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 
 use super::{FORGE, config};
 use crate::growth::assert_linear;
 use crate::support::{World, hook, most_hooks};
+use crate::thorough::all_cases;
 
-pub(crate) const STYLED: &str = "\
+const STYLED: &str = "\
 {
     // The guards of this machine.
     \"$schema\": \"x\",
@@ -42,7 +44,7 @@ fn saved(text: &str, change: impl FnOnce(&mut Vec<Hook>)) -> String {
     world.read(FORGE)
 }
 
-pub(crate) fn all_json(hooks: &[Hook]) -> Vec<Value> {
+fn all_json(hooks: &[Hook]) -> Vec<Value> {
     hooks.iter().map(Hook::to_json).collect()
 }
 
@@ -162,7 +164,7 @@ fn line_ends_and_the_byte_order_mark_stay() {
 }
 
 /// An entry in some style, by its number.
-pub(crate) fn any_entry() -> impl Strategy<Value = String> {
+fn any_entry() -> impl Strategy<Value = String> {
     (any::<u16>(), 0..5).prop_map(|(number, style)| match style {
         0 => format!(r#"{{"event":"*","command":"{number}"}}"#),
         1 => format!(r#"{{ "command": "{number}", "event" : "tool:*", "later": [1,{{}}] }}"#),
@@ -173,7 +175,7 @@ pub(crate) fn any_entry() -> impl Strategy<Value = String> {
 }
 
 /// The texts that may separate two entries.
-pub(crate) const SEPARATORS: &[&str] = &[
+const SEPARATORS: &[&str] = &[
     ", ",
     ",\n    ",
     " ,\n\n    ",
@@ -181,3 +183,38 @@ pub(crate) const SEPARATORS: &[&str] = &[
     ",\n    // b\n    ",
     "/* c */,",
 ];
+
+proptest! {
+    // Each case waits several times until a file is on the disk.
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(if all_cases() { 256 } else { 16 }) })]
+
+    #[test]
+    fn a_save_keeps_the_bytes_of_other_entries(
+        entries in proptest::collection::vec((any_entry(), select(SEPARATORS)), 0..6),
+        (begin, end) in (select(&["", "\n    ", " // x\n    "][..]), select(&["", "\n  ", ",", " // y\n  "][..])),
+        at in any::<Index>(),
+    ) {
+        let mut list = String::new();
+        for (index, (entry, separator)) in entries.iter().enumerate() {
+            list += entry;
+            list += if index + 1 < entries.len() { separator } else { "" };
+        }
+        let world = World::new();
+        let end = if entries.is_empty() { "" } else { end };
+        let text = format!("{{\n  // of mine\n  \"hooks\": [{begin}{list}{end}],\n  \"_\": [ 1 ]\n}}");
+        world.write(FORGE, &text);
+        let config = config(&world);
+        let mut hooks = config.load_global();
+        hooks.reverse();
+        if !hooks.is_empty() {
+            drop(hooks.remove(at.index(hooks.len())));
+        }
+        hooks.push(hook("*", "new"));
+        config.save_global(&hooks).unwrap();
+        prop_assert_eq!(all_json(&config.load_global()), all_json(&hooks));
+        let saved = world.read(FORGE);
+        prop_assert!(saved.contains("// of mine") && saved.contains("\"_\": [ 1 ]"), "{saved}");
+        let gone = entries.iter().filter(|(entry, _)| !saved.contains(entry));
+        prop_assert!(gone.count() <= 1, "{text}\n{saved}");
+    }
+}

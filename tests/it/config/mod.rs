@@ -3,9 +3,7 @@
 mod default_places;
 mod disabling;
 mod editing;
-mod guards_gone;
 mod hooks_d;
-mod hooks_file;
 #[cfg(unix)]
 mod links_to_nothing;
 mod load_into;

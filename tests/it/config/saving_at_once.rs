@@ -1,4 +1,4 @@
-//! Several threads and processes that edit one file: what was saved stays.
+//! Several threads and processes that save one file: it is always one of the saved lists, as a whole.
 
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -6,26 +6,19 @@ use std::thread;
 use forge_hooks::HookConfig;
 use forge_hooks::config::ConfigError;
 
-use super::{FORGE, commands, config, file_of};
+use super::{FORGE, commands, config};
 use crate::support::{World, hook};
 
-/// Tells a process of this binary to edit, and where.
+/// Tells a process of this binary to save, and where.
 const EDITOR: &str = "FORGE_HOOKS_TEST_EDITOR";
 
 const EACH: usize = 6;
 
-/// Adds hooks one by one; a refused save is done again.
-fn add_all(config: &HookConfig, name: &str) {
-    for number in 0..EACH {
-        loop {
-            let mut file = config.global_file().unwrap();
-            file.insert(number, hook("*", &format!("{name} {number}")));
-            match file.save() {
-                Ok(()) => break,
-                Err(ConfigError::Changed { .. }) => {}
-                Err(error) => panic!("{error}: {:?}", std::error::Error::source(&error)),
-            }
-        }
+/// Saves lists with the same command in each place, one after the other.
+fn save_all(config: &HookConfig, name: &str) {
+    for length in 1..=EACH {
+        let list = (0..length).map(|_| hook("*", name));
+        config.save_global(list.collect::<Vec<_>>()).unwrap();
     }
 }
 
@@ -34,7 +27,7 @@ fn add_all(config: &HookConfig, name: &str) {
 fn an_editor() {
     if let Some(home) = std::env::var_os(EDITOR) {
         let config = HookConfig::default().with_config_home(home);
-        add_all(&config, &format!("process {}", std::process::id()));
+        save_all(&config, &format!("process {}", std::process::id()));
     }
 }
 
@@ -52,61 +45,24 @@ fn start_an_editor(world: &World) -> Child {
 }
 
 #[test]
-fn each_saved_edit_is_in_the_file() {
+fn the_file_is_one_of_the_saved_lists() {
     let world = World::new();
     world.write(FORGE, "{\n  // mine\n  \"hooks\": [\n  ]\n}\n");
     let mut editors: Vec<Child> = (0..3).map(|_| start_an_editor(&world)).collect();
     thread::scope(|scope| {
         for name in ["one", "two", "three"] {
             let config = config(&world);
-            scope.spawn(move || add_all(&config, name));
+            scope.spawn(move || save_all(&config, name));
         }
     });
     for editor in &mut editors {
         assert!(editor.wait().unwrap().success());
     }
     let mut saved = commands(&config(&world).load_global());
-    saved.sort();
+    assert_eq!(saved.len(), EACH, "{saved:?}");
     saved.dedup();
-    assert_eq!(saved.len(), 6 * EACH, "{saved:?}");
+    assert_eq!(saved.len(), 1, "{saved:?}");
     assert!(world.read(FORGE).contains("// mine"));
-}
-
-#[test]
-fn a_list_saved_meanwhile_refuses_an_edit() {
-    let world = World::new();
-    world.write(FORGE, &file_of(&["1"]));
-    let mut file = config(&world).global_file().unwrap();
-    config(&world).save_global([hook("*", "2")]).unwrap();
-    file.insert(0, hook("*", "3"));
-    let error = file.save().unwrap_err();
-    assert!(matches!(error, ConfigError::Changed { .. }), "{error}");
-    let expected = format!(
-        "`{}` has changed since it was read: open it again",
-        world.path(FORGE).display()
-    );
-    assert_eq!(error.to_string(), expected);
-    assert_eq!(commands(&config(&world).load_global()), ["2"]);
-}
-
-/// Both paths are one file.
-#[cfg(unix)]
-#[test]
-fn edits_through_a_link_are_not_lost() {
-    let world = World::new();
-    world.write("dotfiles/hooks.json", &file_of(&[]));
-    let homes = ["config", "other"].map(|home| {
-        let link = world.path(&FORGE.replace("config", home));
-        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
-        std::os::unix::fs::symlink(world.path("dotfiles/hooks.json"), link).unwrap();
-        HookConfig::default().with_config_home(world.path(home))
-    });
-    thread::scope(|scope| {
-        for (config, name) in homes.iter().zip(["one", "two"]) {
-            scope.spawn(move || add_all(config, name));
-        }
-    });
-    assert_eq!(homes[0].load_global().len(), 2 * EACH);
 }
 
 /// A repository may contain a link with the name of the lock.

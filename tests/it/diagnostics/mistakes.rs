@@ -126,25 +126,6 @@ fn reasons_and_failures_mask_secrets() {
 }
 
 #[test]
-fn a_load_reports_files_in_wrong_places() {
-    let world = World::new();
-    let wrong = world.write("config/mygame/hook.json", r#"{"hooks": []}"#);
-    let load = || {
-        let hooks = Hooks::builder(AppProfile::new("mygame")).config_home(world.path("config"));
-        hooks.load().report().to_string()
-    };
-    let right = world.path("config/mygame/hooks.json");
-    assert!(load().contains(&wrong.display().to_string()), "{}", load());
-    assert!(
-        load().contains(&format!("(move it to {}", right.display())),
-        "{}",
-        load()
-    );
-    std::fs::rename(wrong, right).unwrap();
-    assert_eq!(load(), "");
-}
-
-#[test]
 fn a_load_looks_at_no_programs() {
     let world = World::new();
     let text = r#"{"hooks": [
