@@ -291,6 +291,10 @@ mod tests {
         assert_eq!(messages("game:saved:Bash", &tools).len(), 1);
         let events = vocabulary(&["game:saved"], &[]);
         assert!(messages("tool:*:Bash", &events).is_empty());
+    }
+
+    #[test]
+    fn a_tool_of_an_agent_is_found() {
         let mut agents = vocabulary(&[], &[]);
         agents.set_of_agents();
         for (tool, ours) in [

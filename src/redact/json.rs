@@ -63,7 +63,7 @@ fn named(masks: Masks<'_>, name: &str, value: &Value, depth: usize) -> Value {
     if is_secret
         && masks
             .redactor
-            .names()
+            .names(name)
             .any(|names| names::is_name(names, name))
     {
         Value::from(Redactor::MASK)

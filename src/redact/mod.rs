@@ -144,23 +144,22 @@ impl Redactor {
         masked
     }
 
-    /// Returns the patterns of names.
-    fn names(&self) -> impl Iterator<Item = &Regex> {
-        let default = names::SECRET.as_ref().filter(|_| !self.rules.off);
+    /// Returns the patterns of the names that this text may have.
+    fn names(&self, text: &str) -> impl Iterator<Item = &Regex> {
+        let has_default = !self.rules.off && names::may_have_secret(text);
+        let default = has_default.then(|| names::SECRET.as_ref()).flatten();
         default.into_iter().chain(&self.rules.names)
     }
 
     fn masked_once<'a>(&self, text: &'a str, values: &Values) -> Cow<'a, str> {
         let mut spans = Vec::new();
         if !self.rules.off {
-            let shapes = shapes::SHAPES.iter().flat_map(|shape| shape.as_ref());
-            shapes.for_each(|shape| find_pattern(shape, text, &mut spans));
-            spans.retain(|span| names::is_secret(&text[span.clone()]));
+            shapes::find(text, &mut spans);
             values.find(text, &mut spans);
         }
         let patterns = self.rules.patterns.iter();
         patterns.for_each(|pattern| find_pattern(pattern, text, &mut spans));
-        let names = self.names();
+        let names = self.names(text);
         names.for_each(|names| names::find(names, text, &mut spans));
         mask(text, spans)
     }

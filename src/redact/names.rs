@@ -17,6 +17,16 @@ pub(super) static SECRET: Lazy = pattern!(
     |password|passwd|passphrase|passcode|secret|token|credentials?|authorization|cookie|[_;"']pwd
     |(?:\b|_)(?:pass|auth|otp|psk)|[?&](?:key|sig)|[?&][a-z-]*signature)(?:[-_.]?(?:data|base|prod|test|[0-9]+))?\b"#
 );
+
+/// Each secret name has one of these.
+const HINTS: &str = "key pass secret token credential auth cookie pwd otp psk _pat sig";
+
+/// Returns whether a text may have a secret name. Most have none, and to compile the pattern takes longer than this.
+pub(super) fn may_have_secret(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    HINTS.split(' ').any(|hint| text.contains(hint))
+}
+
 static PUBLIC: Lazy = pattern!("(?:PUBLIC|PRIMARY|FOREIGN|CACHE|SORT)_KEY$");
 /// Names that are also ordinary words in messages: `auth: started`.
 static MESSAGE: Lazy = pattern!("^(?i-u:pass|auth)$");

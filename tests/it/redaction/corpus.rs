@@ -18,6 +18,11 @@ pub(super) fn secrets() -> Rows {
     rows(include_str!("secrets.tsv"))
 }
 
+/// A text of each form, and what becomes of it.
+pub(super) fn shown() -> Rows {
+    rows(include_str!("shown.tsv"))
+}
+
 /// Tokens in the shapes that vendors give them.
 pub(super) fn tokens() -> Rows {
     rows(include_str!("tokens.txt"))
