@@ -157,6 +157,7 @@ impl AppProfile {
 }
 
 /// Returns the index, in a profile's list of files, of the path for a new hooks file: the shared one, else the first.
+#[cfg(feature = "cli")]
 pub(crate) fn index_of_new(files: &[PathBuf]) -> usize {
     let shared = [SHARED_GLOBAL, SHARED_IN_PROJECT].map(Path::new);
     let mut files = files.iter();

@@ -4,7 +4,7 @@
 
 use std::borrow::Borrow;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -55,9 +55,9 @@ impl Entry {
 
 /// Checks that the first of these files that exists can be read, and lies within the project.
 #[cfg(feature = "cli")]
-pub(super) fn check(candidates: &[PathBuf], root: Option<&Path>) -> Result<(), ConfigError> {
+pub(super) fn check(candidates: &[PathBuf], root: PathBuf) -> Result<(), ConfigError> {
     let path = replacing::place(candidates)?;
-    HooksFile::read(path, root.map(Path::to_owned)).map(drop)
+    HooksFile::read(path, Some(root)).map(drop)
 }
 
 /// Saves these hooks in place of those in the one of these files that exists, else in the first. If it is not a hooks

@@ -24,6 +24,8 @@ mod review;
 mod saving;
 mod schema;
 mod sources;
+#[cfg(feature = "cli")]
+mod to_edit;
 
 use std::any::Any;
 use std::path::{Path, PathBuf};

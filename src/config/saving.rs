@@ -1,17 +1,14 @@
-//! Saves lists of hooks, and finds the file that a program edits for a person.
+//! Saves lists of hooks.
 //!
 //! `hooks_file` changes the text.
 
 use std::borrow::Borrow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::places::absolute;
-#[cfg(feature = "cli")]
-use super::places::first_existing;
 use super::report::ConfigError;
 use super::{HookConfig, hooks_file};
 use crate::hook::Hook;
-use crate::profile::index_of_new;
 
 impl HookConfig {
     /// Saves the user's hooks in place of those in the file that exists, else in the first file of the profile.
@@ -50,31 +47,5 @@ impl HookConfig {
         let root = absolute(root.as_ref());
         let candidates = self.project_candidates(&root);
         hooks_file::save_all(&candidates, Some(root), hooks)
-    }
-
-    /// Checks that the file that a program edits for a person can be read, and that no link leads out of the project.
-    #[cfg(feature = "cli")]
-    pub(crate) fn check_file_to_edit(&self, root: &Path) -> Result<(), ConfigError> {
-        let root = absolute(root);
-        hooks_file::check(&self.candidates_to_edit(Some(&root)), Some(&root))
-    }
-
-    /// Returns the path of the file of the project, or of the user without a root, that a program edits for a person: the one that
-    /// exists, else the one that is written for the person.
-    #[cfg(feature = "cli")]
-    pub(crate) fn path_to_edit(&self, root: Option<&Path>) -> Option<PathBuf> {
-        first_existing(self.candidates_to_edit(root))
-    }
-
-    /// Returns the files of the project, or of the user without a root. The first one is the path of a new file.
-    pub(super) fn candidates_to_edit(&self, root: Option<&Path>) -> Vec<PathBuf> {
-        let (mut candidates, files) = match root {
-            Some(root) => (self.project_candidates(root), self.profile.project_files()),
-            None => (self.global_candidates(), self.profile.global_files()),
-        };
-        if let Some(up_to_new) = candidates.get_mut(..=index_of_new(files)) {
-            up_to_new.rotate_right(1);
-        }
-        candidates
     }
 }
