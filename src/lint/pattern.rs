@@ -286,6 +286,10 @@ mod tests {
                 "` x` begins or ends with a space, which is part of the name",
             ]
         );
+    }
+
+    #[test]
+    fn what_is_declared_is_compared() {
         let tools = vocabulary(&[], &["bash"]);
         assert!(messages("game:saved, game:saved:bash", &tools).is_empty());
         assert_eq!(messages("game:saved:Bash", &tools).len(), 1);
