@@ -46,6 +46,7 @@ pub(crate) use install::{
 #[cfg(fuzzing)]
 pub use patch::check_patch;
 pub(crate) use registered::Registered;
+pub(crate) use session::has_started;
 use turn::Turn;
 pub(crate) use vanished::record_hooks;
 

@@ -50,6 +50,26 @@ pub(super) fn state(home: &Path) -> PathBuf {
     home.join(STATE)
 }
 
+/// Notes that an agent has started a session in which it runs this program.
+pub(super) fn note_start(home: &Path, agent: &Agent) {
+    let directory = state(home);
+    if files::create_private(&directory).is_ok() {
+        let _ = files::replace(&started_by(home, agent), "", NewFile::Private);
+    }
+}
+
+/// Returns whether an agent has started such a session since this file was written.
+pub(crate) fn has_started(home: &Path, agent: &Agent, since: &Path) -> bool {
+    let written = |path: &Path| path.metadata().and_then(|file| file.modified()).ok();
+    written(&started_by(home, agent))
+        .zip(written(since))
+        .is_some_and(|(started, registered)| started >= registered)
+}
+
+fn started_by(home: &Path, agent: &Agent) -> PathBuf {
+    state(home).join(format!("started-{agent}"))
+}
+
 fn turn_of(agent: &str) -> String {
     format!("turn-{}", of_text(agent))
 }

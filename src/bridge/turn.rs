@@ -16,7 +16,7 @@ use super::dispatch::Dispatch;
 use super::firing::{Deadline, Firing};
 use super::paths::Places;
 use super::registered::Registered;
-use super::session::{Beginning, Session};
+use super::session::{Beginning, Session, note_start};
 use super::settings;
 use crate::agents::{APPLY_PATCH, Agent, Answers, Event, Questions};
 use crate::events::{AGENT_ID, EventType, HookEvent};
@@ -108,6 +108,9 @@ impl<'a> Turn<'a> {
             .filter(|_| is_first || starts_agent(&event))
         {
             session.begin(begun.as_ref().filter(|_| is_first).unwrap_or(&now))?;
+        }
+        if event.event_type == EventType::SessionStart {
+            note_start(&registered.home, agent);
         }
         let mut gone = None;
         if starts_agent(&event) {

@@ -51,6 +51,8 @@ pub(crate) struct Checkup {
     own: Vec<(String, Value)>,
     /// The file in which events are recorded.
     trace_events: Option<PathBuf>,
+    /// True if the agent has begun a session since it was registered, and so has loaded it.
+    has_started: bool,
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -102,6 +104,7 @@ impl Checkup {
             path,
             own: Vec::new(),
             trace_events: None,
+            has_started: false,
             problems: Vec::new(),
         }
     }
@@ -131,8 +134,14 @@ impl Checkup {
         let recording =
             recording.map(|file| format!(", events are recorded in {}", file.display()));
         let recording = recording.unwrap_or_default();
+        let start = match (self.has_started, self.agent.plugin) {
+            (true, _) => "; its last session has loaded it",
+            // Such an agent says nothing of a plugin that it does not load.
+            (false, Some(_)) => "; not loaded yet: start the agent once, and check again",
+            (false, None) => "",
+        };
         Some(format!(
-            "{title}: registered at {events}, a probe is blocked{recording}"
+            "{title}: registered at {events}, a probe is blocked{recording}{start}"
         ))
     }
 
@@ -175,6 +184,7 @@ impl Checkup {
         kept.path = self.registered_path().unwrap_or(kept.path);
         let registration = &kept;
         self.trace_events.clone_from(&registration.trace_events);
+        self.has_started = bridge::has_started(&registration.home, self.agent, &self.path);
         self.check_recording(context, &install);
         self.compare(registration, &install);
         self.check_approvals(&users_path, registration, &install);

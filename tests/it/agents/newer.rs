@@ -123,6 +123,19 @@ fn newer_agents_are_registered_and_removed() {
     }
 }
 
+/// An agent says nothing of a plugin that it does not load.
+#[test]
+fn a_session_proves_that_a_plugin_is_loaded() {
+    let user = User::with_hooks_at_home();
+    assert_eq!(user.ran(&["install", "opencode", "--yes"]).status, 0);
+    let checked = user.ran(&["check", "--agent", "opencode"]);
+    assert!(checked.out.contains("not loaded yet"), "{checked:?}");
+    let started = user.fired("opencode", "session.created", &json!({}));
+    assert_eq!(started.status, 0, "{started:?}");
+    let checked = user.ran(&["check", "--agent", "opencode"]);
+    assert!(checked.out.contains("has loaded it"), "{checked:?}");
+}
+
 #[test]
 fn a_plugin_that_a_person_has_changed_stays() {
     for agent in NEWER.iter().filter(|agent| agent.stop.is_empty()) {
