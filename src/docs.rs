@@ -51,6 +51,7 @@ macro_rules! links {
 [protocol.md#what-blocks]: crate::docs::protocol#what-blocks
 [protocol.md#where-hooksjson-is]: crate::docs::protocol#where-hooksjson-is
 [sandbox.md]: crate::docs::sandbox
+[protocol.md#json]: crate::docs::protocol#json
 [serve.md]: crate::docs::serve
 [troubleshooting.md]: crate::docs::troubleshooting
 [troubleshooting.md#a-file-that-cannot-be-used]: crate::docs::troubleshooting#a-file-that-cannot-be-used

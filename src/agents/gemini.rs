@@ -30,8 +30,9 @@ pub(crate) const GEMINI: &Agent = &Agent {
         ("content", "prompt"),
     ],
     tools: &[
-        tool("run_shell_command", &["bash", "shell"]),
+        tool("run_shell_command", &["bash", "shell"]).with_arguments(&[("dir_path", "directory")]),
         tool("read_file", &["read"]).with_arguments(FILE_PATH),
+        tool("read_many_files", &["read"]).with_arguments(&[("include", "path")]),
         tool("write_file", &["write"]).with_arguments(FILE_PATH),
         tool("replace", &["edit", "multi_edit"]).with_arguments(FILE_PATH),
         tool("grep_search", &["grep"]).with_arguments(SEARCH),

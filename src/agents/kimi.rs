@@ -24,7 +24,7 @@ pub(crate) const KIMI: &Agent = &Agent {
     fields: &[text("session_id"), text("client_type")],
     renamed: &[("tool_args", "tool_input"), ("tool_result", "tool_output"), ("content", "prompt")],
     tools: &[
-        tool("Bash", &["bash", "shell"]),
+        tool("Bash", &["bash", "shell"]).with_arguments(&[("cwd", "directory")]),
         tool("Read", &["read"]), tool("Write", &["write"]),
         tool("Edit", &["edit"]), tool("Glob", &["glob"]).with_arguments(&[("directory", "path")]), tool("Grep", &["grep"]),
         tool("FetchURL", &["web_fetch"]), tool("WebSearch", &["web_search"]), tool("Agent", &["task", "agent"]),

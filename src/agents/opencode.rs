@@ -38,7 +38,7 @@ pub(crate) const OPENCODE: &Agent = &Agent {
     events: EVENTS,
     fields: &[text("session_id")],
     tools: &[
-        tool("bash", &["bash", "shell"]),
+        tool("bash", &["bash", "shell"]).with_arguments(&[("workdir", "directory")]),
         tool("read", &["read"]).with_arguments(FILE),
         tool("write", &["write"]).with_arguments(FILE),
         tool("edit", &["edit"]).with_arguments(EDIT),

@@ -31,7 +31,7 @@ pub(crate) const QWEN: &Agent = &Agent {
     events: EVENTS,
     fields: &[text("session_id"), text("transcript_path"), ("permission_mode", Text("default")), text("timestamp")],
     tools: &[
-        tool("run_shell_command", &["bash", "shell"]),
+        tool("run_shell_command", &["bash", "shell"]).with_arguments(&[("directory", "directory")]),
         tool("monitor", &["bash"]),
         tool("read_file", &["read"]).with_arguments(FILE_PATH),
         tool("write_file", &["write"]).with_arguments(FILE_PATH),

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use crate::command::{Answer, Commands};
 use crate::json;
 
 /// The ends of names of arguments that name a file; `_` and `-` do not count.
@@ -47,7 +48,10 @@ const COMMANDS: [&str; 9] = [
 ];
 
 /// Words in the names of tools whose argument `input` is typed into a running program.
-const RUNNING: [&str; 5] = ["console", "process", "session", "shell", "terminal"];
+const RUNNING: [&str; 2] = ["process", "session"];
+
+/// Such words, in the names of their servers too.
+const TERMINALS: [&str; 3] = ["console", "shell", "terminal"];
 
 /// Parts of such names that are written as one word, such as `shellcommand`. `transcript` is none.
 const PARTS_OF_COMMANDS: [&str; 3] = ["command", "cmd", "shellscript"];
@@ -68,52 +72,46 @@ const ARGUMENTS: [&str; 9] = [
     "params",
 ];
 
-/// Words in the names of arguments whose texts are for people, for a search or for a file: no operation, no JSON for the tool.
-pub(super) const TEXTS: [&str; 27] = [
-    "body",
-    "code",
-    "comment",
-    "content",
-    "contents",
-    "description",
-    "exclude",
-    "filter",
-    "glob",
-    "ignore",
-    "keyword",
-    "markdown",
-    "message",
-    "name",
-    "pattern",
-    "patterns",
-    "prompt",
-    "query",
-    "regex",
-    "search",
-    "string",
-    "substring",
-    "task",
-    "tasks",
-    "text",
-    "texts",
-    "title",
-];
-
 /// The names of arguments with the directory in which a command runs; `_` and `-` do not count.
-const DIRECTORIES: [&str; 9] = [
-    "cwd",
+const DIRECTORIES: [&str; 11] = [
     "currentdirectory",
+    "cwd",
     "dir",
     "directory",
     "dirpath",
+    "pwd",
+    "root",
     "workdir",
     "workingdir",
     "workingdirectory",
     "workspacedir",
 ];
 
+/// Words in the names of arguments whose texts are not JSON for the tool.
+const PROSE: [&str; 13] = [
+    "body",
+    "code",
+    "comment",
+    "content",
+    "contents",
+    "description",
+    "markdown",
+    "message",
+    "pattern",
+    "prompt",
+    "query",
+    "string",
+    "title",
+];
+
+/// The most words of a text of which each may be a path.
+const FEW: usize = 8;
+
 /// How often JSON may stand in a text of JSON.
-const MOST_ENCODED: usize = 3;
+const MOST_ENCODED: usize = 8;
+
+/// The most lines of a text that is no shell's that are tested.
+const MOST_LINES: usize = 50;
 
 /// The longest path that a system opens, in bytes.
 const LONGEST_PATH: usize = 4096;
@@ -124,9 +122,22 @@ pub(super) struct Command<'a> {
     command: &'a Value,
     /// Texts, and lists of words, that follow it.
     arguments: Vec<&'a Value>,
+    /// True if the name of its argument does not say in which language it is.
+    may_be_code: bool,
 }
 
 impl Command<'_> {
+    /// Returns the texts that a shell may read: the whole, or, of a text that may be code and is not read as a shell's, its lines that are.
+    pub(super) fn texts(&self) -> Vec<String> {
+        let whole = self.line();
+        let is_read = |text: &str| Commands::read(text).unread() == Answer::No;
+        if !self.may_be_code || is_read(&whole) {
+            return vec![whole];
+        }
+        let lines = whole.lines().take(MOST_LINES).filter(|line| is_read(line));
+        lines.map(str::to_owned).collect()
+    }
+
     /// Returns the command as a shell reads it.
     pub(super) fn line(&self) -> String {
         let mut line = String::new();
@@ -165,27 +176,25 @@ pub(super) fn commands<'a>(
     arguments: &'a Map<String, Value>,
     most: usize,
 ) -> Vec<Command<'a>> {
-    let mut commands = Commands {
+    let mut commands = Named {
         found: Vec::new(),
         most,
-        types: words(tool).any(|word| {
-            RUNNING
-                .iter()
-                .any(|one| word == *one || word.strip_suffix('s') == Some(*one))
-        }),
+        types: words(tool).any(|word| TERMINALS.contains(&&*singular(&word)))
+            || words(tool.rsplit("__").next().unwrap_or(tool))
+                .any(|word| RUNNING.contains(&&*singular(&word))),
     };
     commands.look(arguments, false);
     commands.found
 }
 
-struct Commands<'a> {
+struct Named<'a> {
     found: Vec<Command<'a>>,
     most: usize,
     /// True if an `input` is typed into a running program.
     types: bool,
 }
 
-impl<'a> Commands<'a> {
+impl<'a> Named<'a> {
     /// Adds the commands in an object, which is itself one if its own name says so. It recurses as deep as JSON may be nested.
     fn look(&mut self, members: &'a Map<String, Value>, is_one: bool) {
         let arguments = || {
@@ -199,7 +208,12 @@ impl<'a> Commands<'a> {
             let is_program = has_arguments && PROGRAMS.contains(&&*plain(name));
             let is_typed = self.types && plain(name) == "input";
             let is_one = is_one || is_program || is_typed || is_command(name);
+            let may_be_code = is_typed || words(name).any(|word| singular(&word) == "script");
+            let before = self.found.len();
             self.collect(value, is_one);
+            for command in &mut self.found[before..] {
+                command.may_be_code |= may_be_code;
+            }
             if is_one && has_arguments && is_line(value) && !are_arguments(name) {
                 self.add(value, arguments);
             }
@@ -232,8 +246,20 @@ impl<'a> Commands<'a> {
         // More are too many in any case: what is left costs no time.
         if self.found.len() <= self.most {
             let arguments = arguments().collect();
-            self.found.push(Command { command, arguments });
+            self.found.push(Command {
+                command,
+                arguments,
+                may_be_code: false,
+            });
         }
+    }
+}
+
+/// Returns a word without a plural's ending.
+fn singular(word: &str) -> String {
+    match word.strip_suffix('s') {
+        Some(one) if !one.ends_with('s') => one.to_owned(),
+        _ => word.to_owned(),
     }
 }
 
@@ -284,82 +310,109 @@ pub(super) fn words(name: &str) -> impl Iterator<Item = String> {
 /// Returns the arguments with each text that is a JSON object or a list as its value: some servers read such texts.
 pub(super) fn decoded(arguments: &Map<String, Value>) -> Map<String, Value> {
     let members = arguments.iter();
-    members
-        .map(|(name, value)| (name.clone(), decoded_value(name, value, 0)))
-        .collect()
+    let decoded =
+        members.map(|(name, value)| (name.clone(), decoded_value(is_prose(name), value, 0)));
+    decoded.collect()
+}
+
+fn is_prose(name: &str) -> bool {
+    words(name).any(|word| PROSE.contains(&&*word))
 }
 
 /// Decodes a value. It recurses as deep as JSON may be nested.
-fn decoded_value(name: &str, value: &Value, level: usize) -> Value {
+fn decoded_value(is_prose: bool, value: &Value, level: usize) -> Value {
     match value {
-        Value::String(text)
-            if level < MOST_ENCODED && !words(name).any(|word| TEXTS.contains(&&*word)) =>
-        {
-            let inner: Option<Value> = text
-                .trim_start()
+        Value::String(text) if level < MOST_ENCODED && !is_prose => {
+            let text = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+            let inner = text
                 .starts_with(['{', '['])
-                .then(|| json::read(text).ok())
-                .flatten();
-            match inner {
-                Some(inner) => decoded_value(name, &inner, level + 1),
+                .then(|| json::read::<Value>(text).ok());
+            match inner.flatten() {
+                Some(inner) => decoded_value(is_prose, &inner, level + 1),
                 None => value.clone(),
             }
         }
         Value::Array(values) => {
             let values = values.iter();
             values
-                .map(|value| decoded_value(name, value, level))
+                .map(|value| decoded_value(is_prose, value, level))
                 .collect()
         }
         Value::Object(members) => {
-            let members = members.iter();
-            let members =
-                members.map(|(own, value)| (own.clone(), decoded_value(own, value, level)));
+            let members = members.iter().map(|(own, value)| {
+                (
+                    own.clone(),
+                    decoded_value(self::is_prose(own), value, level),
+                )
+            });
             Value::Object(members.collect())
         }
         value => value.clone(),
     }
 }
 
-/// Returns the directory that a call names for its commands.
-pub(super) fn directory(arguments: &Map<String, Value>) -> Option<&str> {
-    let is_one = |name: &str| DIRECTORIES.contains(&&*plain(name));
-    let mut named = arguments.iter().filter(|(name, _)| is_one(name));
-    named.find_map(|(_, value)| value.as_str().filter(|text| !text.is_empty()))
+/// Returns the directories that a call names for its commands, at any depth.
+pub(super) fn directories(arguments: &Map<String, Value>) -> Vec<&str> {
+    let mut directories = Vec::new();
+    for (name, value) in arguments {
+        add_directories(
+            DIRECTORIES.contains(&&*plain(name)),
+            value,
+            &mut directories,
+        );
+    }
+    directories
+}
+
+/// Adds the directories in a value. It recurses as deep as JSON may be nested.
+fn add_directories<'a>(is_one: bool, value: &'a Value, directories: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) if is_one && !text.trim().is_empty() => directories.push(text),
+        Value::Array(values) => {
+            values
+                .iter()
+                .for_each(|value| add_directories(is_one, value, directories));
+        }
+        Value::Object(members) => {
+            for (own, value) in members {
+                add_directories(DIRECTORIES.contains(&&*plain(own)), value, directories);
+            }
+        }
+        _ => {}
+    }
 }
 
 /// Returns the texts that may be paths.
 pub(super) fn paths(arguments: &Map<String, Value>) -> Vec<Cow<'_, str>> {
     let mut paths = Vec::new();
     for (name, value) in arguments {
-        collect(name, value, &mut paths);
+        if let Value::String(text) = value
+            && is_plural(name)
+        {
+            paths.extend(listed(text.trim()).filter_map(path));
+        }
+        collect(is_path(name), value, &mut paths);
     }
     paths
 }
 
 /// Adds the paths in a value. It recurses as deep as JSON may be nested.
-fn collect<'a>(name: &str, value: &'a Value, paths: &mut Vec<Cow<'a, str>>) {
+fn collect<'a>(is_one: bool, value: &'a Value, paths: &mut Vec<Cow<'a, str>>) {
     match value {
-        Value::String(text) if is_path(name) => {
-            paths.extend(path(text.trim()));
-            // Some servers take several paths in one text.
-            if is_plural(name) {
-                let parts = text.split([',', ' ', '\n', '\t', ';']);
-                let parts = parts.filter(|part| !part.is_empty() && part.len() < text.trim().len());
-                paths.extend(parts.filter_map(path));
-            }
-        }
+        Value::String(text) if is_one => paths.extend(path(text.trim())),
         Value::String(text) => {
-            paths.extend(uri(text).and_then(|uri| Some(path(&uri)?.into_owned().into())))
+            paths.extend(uri(text).and_then(|uri| Some(path(&uri)?.into_owned().into())));
         }
-        Value::Array(values) => values.iter().for_each(|value| collect(name, value, paths)),
+        Value::Array(values) => values
+            .iter()
+            .for_each(|value| collect(is_one, value, paths)),
         Value::Object(members) => {
             for (own, value) in members {
                 // Some tools take an object whose keys are the names of files.
-                if is_path(name) && own.contains(['/', '\\', '.']) {
+                if is_one && own.contains(['/', '\\', '.']) {
                     paths.extend(path(own.trim()));
                 }
-                collect(own, value, paths);
+                collect(is_path(own), value, paths);
             }
         }
         _ => {}
@@ -382,21 +435,21 @@ pub(super) fn addresses(text: &str) -> impl Iterator<Item = &str> {
 pub(super) fn other_texts(arguments: &Map<String, Value>) -> String {
     let mut texts = Vec::new();
     for (name, value) in arguments {
-        add_texts(name, value, &mut texts);
+        add_texts(is_path(name), value, &mut texts);
     }
     texts.join("\n")
 }
 
-/// Adds the texts in a value. It recurses as deep as JSON may be nested.
-pub(super) fn add_texts<'a>(name: &str, value: &'a Value, texts: &mut Vec<&'a str>) {
+/// Adds the texts in a value that are no paths. It recurses as deep as JSON may be nested.
+pub(super) fn add_texts<'a>(is_one: bool, value: &'a Value, texts: &mut Vec<&'a str>) {
     match value {
-        Value::String(text) if !is_path(name) => texts.push(text),
+        Value::String(text) if !is_one => texts.push(text),
         Value::Array(values) => values
             .iter()
-            .for_each(|value| add_texts(name, value, texts)),
+            .for_each(|value| add_texts(is_one, value, texts)),
         Value::Object(members) => {
             for (own, value) in members {
-                add_texts(own, value, texts);
+                add_texts(is_path(own), value, texts);
             }
         }
         _ => {}
@@ -407,28 +460,43 @@ fn plain(name: &str) -> String {
     name.to_lowercase().replace(['_', '-'], "")
 }
 
-fn is_path(name: &str) -> bool {
+pub(super) fn is_path(name: &str) -> bool {
     let has_path = words(name).any(|word| matches!(&*word, "path" | "paths"));
     let name = plain(name);
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '[' | ']'));
     PATHS.iter().any(|end| name.ends_with(end)) || matches!(name, "src" | "dst") || has_path
 }
 
-/// Returns whether a name is one of several paths.
-fn is_plural(name: &str) -> bool {
-    words(name).any(|word| word.ends_with('s') && PATHS.contains(&&*word))
+/// Returns the paths that a text may list, as some servers read it. In a longer text, those that look like one.
+fn listed(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split([',', ' ', '\n', '\t', ';']);
+    let parts = parts.filter(|part| part.contains(char::is_alphanumeric));
+    let is_short = parts.clone().count() <= FEW;
+    parts.filter(move |part| {
+        part.len() < text.len() && (is_short || part.contains(['/', '\\', '.']))
+    })
 }
 
-/// Returns the address of a file that a text is. Browsers leave out tabs and line ends.
+/// Returns whether a name is one of several paths.
+fn is_plural(name: &str) -> bool {
+    words(name).any(|word| {
+        matches!(
+            &*word,
+            "paths" | "files" | "filenames" | "dirs" | "directories" | "folders" | "uris"
+        )
+    })
+}
+
+/// Returns the address of a file that a text is, as programs read it that leave out tabs, line ends and control characters before it.
 fn uri(text: &str) -> Option<String> {
     let text: String = text
         .chars()
         .filter(|c| !matches!(c, '\t' | '\n' | '\r'))
         .collect();
-    let text = text.trim();
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c.is_control());
     let address = without_prefix(text, "view-source:").unwrap_or(text);
-    let is_file = without_prefix(address, "file:/").is_some() && !address.contains(' ');
-    is_file.then(|| address.to_owned())
+    let rest = without_prefix(address, "file:")?;
+    rest.starts_with(['/', '\\']).then(|| address.to_owned())
 }
 
 /// Removes a beginning, in any case.

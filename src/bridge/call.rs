@@ -33,6 +33,8 @@ const ARGUMENTS: &str = "tool_args";
 const RESULT: &str = "tool_result";
 const CONTENT: &str = "content";
 const SHELL: &str = "bash";
+/// The argument of `bash` with the directory of the command.
+const DIRECTORY: &str = "directory";
 const WEB_FETCH: &str = "web_fetch";
 const URL: &str = "url";
 /// The argument of `edit` with the new text.
@@ -40,6 +42,9 @@ const WRITTEN: &str = "new_string";
 
 /// The most files that a call of an unknown tool names.
 const MOST_PATHS: usize = 100;
+
+/// The most directories in which its commands may run.
+const MOST_DIRECTORIES: usize = 10;
 
 /// The most commands that such a call has.
 const MOST_COMMANDS: usize = 100;
@@ -170,44 +175,37 @@ impl<'a> Call<'a> {
         Ok(named.chain(parts).collect())
     }
 
-    /// Returns whether the path of a part is protected, as far as the names of the call's tool and its arguments tell.
-    pub(super) fn protects(&self, part: &HookEvent) -> Protects {
-        let Some((theirs, arguments)) = self.called.as_ref().filter(|_| self.tool.is_none()) else {
-            return Protects::All;
+    /// Returns what of the call's paths is protected, as far as the names of its tool and its arguments tell. `path` is that of a part.
+    pub(super) fn protection(&self) -> Box<dyn Fn(Option<&str>) -> Protects> {
+        let called = self.called.as_ref().filter(|_| self.tool.is_none());
+        let Some((theirs, arguments)) = called else {
+            return Box::new(|_: Option<&str>| Protects::All);
         };
         let arguments = &arguments::decoded(arguments);
-        let count = arguments::paths(arguments).len();
-        let of_git = operation::is_of_git(theirs);
-        if operation::is_read_by_git(theirs, arguments) {
-            Protects::Nothing
-        } else if operation::moves(theirs, arguments) {
-            // Beside files, the repository only says where they are.
-            let is_place = of_git && count > 1 && self.is_repository(part, arguments);
-            if is_place {
-                Protects::NotAbove
-            } else {
-                Protects::All
-            }
-        } else if operation::is_read(theirs, arguments) {
-            Protects::Nothing
-        } else if of_git || count == 1 {
-            Protects::NotAbove
-        } else {
-            Protects::All
+        let moves = operation::moves(theirs, arguments);
+        let is_read = operation::is_read_by_git(theirs, arguments)
+            || !moves && operation::is_read(theirs, arguments);
+        if is_read {
+            return Box::new(|_: Option<&str>| Protects::Nothing);
         }
-    }
-
-    /// Returns whether the path of a part is that of a repository by the name of its argument, and of nothing else in the call.
-    fn is_repository(&self, part: &HookEvent, arguments: &Arguments) -> bool {
-        let path = part
-            .data
-            .get(ARGUMENTS)
-            .and_then(|own| own["path"].as_str());
-        let mut files = arguments.clone();
-        files.retain(|name, _| !operation::is_repository(name));
-        let files = arguments::paths(&files);
-        let mut files = files.iter().map(|file| self.places.ours(file));
-        !files.any(|file| file.ok().as_deref() == path)
+        let count = arguments::paths(arguments).len();
+        if !moves && (operation::is_of_git(theirs) || count == 1) {
+            return Box::new(|_: Option<&str>| Protects::NotAbove);
+        }
+        // Beside other paths, the place of the work only says where they are.
+        let mut others = arguments.clone();
+        others.retain(|name, _| !operation::is_place(name));
+        let others = arguments::paths(&others);
+        let others = others.iter().filter_map(|path| self.places.ours(path).ok());
+        let others: Vec<_> = others.collect();
+        Box::new(move |path: Option<&str>| {
+            let is_other = path.is_none_or(|path| others.iter().any(|other| other == path));
+            if is_other || others.is_empty() {
+                Protects::All
+            } else {
+                Protects::NotAbove
+            }
+        })
     }
 
     /// Returns the arguments of the changed call under the agent's names. An argument that no hook has changed stays as it came.
@@ -270,10 +268,34 @@ impl<'a> Call<'a> {
         event.with_data(ARGUMENTS, arguments)
     }
 
-    /// Returns the directory in which the command of these arguments runs.
+    /// Returns the directory in which the command of these arguments runs: that of the agent, unless the row of its tool names another.
     fn directory(&self, arguments: &Arguments) -> PathBuf {
-        let named = arguments::directory(arguments).unwrap_or_default();
-        self.places.cwd.join(named)
+        let has_one = |tool: &Tool| tool.arguments.iter().any(|(_, ours)| *ours == DIRECTORY);
+        let named = self.tool.filter(|tool| has_one(tool));
+        let named = named.and_then(|_| arguments.get(DIRECTORY)?.as_str());
+        self.places.cwd.join(named.unwrap_or_default())
+    }
+
+    /// Returns the directories in which a command of an unknown tool may run.
+    ///
+    /// # Errors
+    /// If it is not known which directory a text names.
+    fn directories(&self, arguments: &Arguments) -> Result<Vec<PathBuf>, String> {
+        // A server may have begun where the session did, or know where the agent went, and may not read what it is given.
+        let mut all = vec![self.places.cwd.to_owned(), self.places.root.to_owned()];
+        for named in arguments::directories(arguments) {
+            if named.contains('$') {
+                return Err(format!(
+                    "{named:?} has a variable: write the path of the directory"
+                ));
+            }
+            self.places.ours(named)?;
+            all.extend([self.places.cwd.join(named), self.places.root.join(named)]);
+        }
+        all.sort_unstable();
+        all.dedup();
+        check_count("directories", all.len(), MOST_DIRECTORIES)?;
+        Ok(all)
     }
 
     /// Returns the agent's name of an argument.
@@ -439,17 +461,14 @@ impl<'a> Call<'a> {
                 "the call has more than {MOST_COMMANDS} commands: make several calls"
             ));
         }
-        // A server may have begun where the session did, or know where the agent went.
-        let mut directories = vec![self.directory(&decoded), self.places.root.to_owned()];
-        if arguments::directory(&decoded).is_some() || directories[0] == directories[1] {
-            directories.truncate(1);
-        }
+        let directories = self.directories(&decoded)?;
         for command in commands {
-            let line = command.line();
-            parts.extend(directories.iter().map(|directory| Part {
-                directory: Some(directory.clone()),
-                ..Part::new(SHELL, with("command", line.clone().into()))
-            }));
+            for text in command.texts() {
+                parts.extend(directories.iter().map(|directory| Part {
+                    directory: Some(directory.clone()),
+                    ..Part::new(SHELL, with("command", text.clone().into()))
+                }));
+            }
         }
         let paths = arguments::paths(&decoded);
         // Each part has all arguments.

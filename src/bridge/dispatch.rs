@@ -59,8 +59,13 @@ impl Dispatch<'_> {
                 None => return Ok(()),
             }
         }
+        let protection = call.protection();
         for part in call.parts()? {
-            let protects = call.protects(&part);
+            let path = part
+                .data
+                .get("tool_args")
+                .and_then(|arguments| arguments["path"].as_str());
+            let protects = protection(path);
             if self.event(hooks, part, protects).is_some() {
                 self.decision.block_with(
                     "a hook changes one part of a call that does several things: it cannot be changed alone",

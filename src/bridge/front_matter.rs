@@ -10,11 +10,12 @@ use serde_json::{Map, Value};
 use crate::files;
 
 /// The keys with which an agent registers something.
-const KEYS: [&str; 6] = [
+const KEYS: [&str; 7] = [
     "approvalmode",
     "executor",
     "hooks",
     "mcpservers",
+    "permission",
     "permissionmode",
     "policy",
 ];
@@ -39,15 +40,17 @@ const LARGEST: u64 = 1024 * 1024;
 
 /// Returns whether a call with these arguments writes a text that may register something. True if the text is not known.
 pub(super) fn is_written(path: &Path, arguments: &Map<String, Value>) -> bool {
-    text_after(path, arguments).is_none_or(|text| registers(&text))
+    let texts = texts_after(path, arguments);
+    texts.is_none_or(|texts| texts.iter().any(|text| registers(text)))
 }
 
-/// Returns the text of a file after a call; none if it is not known.
-fn text_after(path: &Path, arguments: &Map<String, Value>) -> Option<String> {
+/// Returns the texts that a file may have after a call, since some tools replace a text once, and others each time; none if they are not
+/// known.
+fn texts_after(path: &Path, arguments: &Map<String, Value>) -> Option<Vec<String>> {
     let text = |key: &str| arguments.get(key)?.as_str();
     let has_only = |known: &[&str]| arguments.keys().all(|key| known.contains(&&**key));
     if has_only(&OF_WRITE) {
-        return text("content").map(str::to_owned);
+        return Some(vec![text("content")?.to_owned()]);
     }
     let (old, new) = (text("old_string")?, text("new_string")?);
     if !has_only(&OF_EDIT) {
@@ -55,13 +58,13 @@ fn text_after(path: &Path, arguments: &Map<String, Value>) -> Option<String> {
     }
     if old.is_empty() {
         // An insertion into a file may stand anywhere.
-        return (!files::is_there(path)).then(|| new.to_owned());
+        return (!files::is_there(path)).then(|| vec![new.to_owned()]);
     }
     let mut before = String::new();
     let file = files::open(path).ok()?;
     file.take(LARGEST + 1).read_to_string(&mut before).ok()?;
     let is_whole = before.len() as u64 <= LARGEST && before.contains(old);
-    is_whole.then(|| before.replace(old, new))
+    is_whole.then(|| vec![before.replacen(old, new, 1), before.replace(old, new)])
 }
 
 fn registers(text: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::arguments::{TEXTS, add_texts, paths, words};
+use super::arguments::{add_texts, is_path, paths, words};
 
 /// Words in the names of tools and operations that may move or remove a directory as a whole.
 const MOVES: [&str; 30] = [
@@ -111,13 +111,78 @@ const GIT_READS: [&str; 8] = [
     "add", "blame", "branch", "commit", "diff", "log", "show", "status",
 ];
 
+/// Words in the names of arguments with a text that may be written.
+const WRITTEN: [&str; 9] = [
+    "append", "body", "content", "contents", "data", "output", "text", "value", "write",
+];
+
+/// Words in the names of arguments that say from where something is fetched.
+const SOURCES: [&str; 8] = [
+    "address", "from", "host", "remote", "server", "source", "uri", "url",
+];
+
+/// Words in the names of arguments with the place of the work.
+const PLACES: [&str; 9] = [
+    "base",
+    "cwd",
+    "project",
+    "repo",
+    "repository",
+    "root",
+    "working",
+    "workspace",
+    "worktree",
+];
+
+/// Words in the names of arguments whose texts are for people, for a search or for a build: no operation.
+const TEXTS: [&str; 29] = [
+    "body",
+    "code",
+    "comment",
+    "content",
+    "contents",
+    "description",
+    "exclude",
+    "filter",
+    "glob",
+    "ignore",
+    "keyword",
+    "markdown",
+    "message",
+    "name",
+    "pattern",
+    "patterns",
+    "prompt",
+    "query",
+    "regex",
+    "script",
+    "search",
+    "string",
+    "substring",
+    "target",
+    "task",
+    "tasks",
+    "text",
+    "texts",
+    "title",
+];
+
 /// First words of the names of tools that only read.
-const READS: [&str; 8] = [
-    "find", "get", "grep", "list", "read", "search", "show", "view",
+const READS: [&str; 10] = [
+    "directory",
+    "find",
+    "get",
+    "grep",
+    "list",
+    "read",
+    "search",
+    "show",
+    "tree",
+    "view",
 ];
 
 /// The words that may follow. With another one, the tool may also write: `get_or_create_file`.
-const READ: [&str; 14] = [
+const READ: [&str; 17] = [
     "content",
     "contents",
     "dir",
@@ -130,8 +195,11 @@ const READ: [&str; 14] = [
     "lines",
     "media",
     "multiple",
+    "size",
+    "sizes",
     "text",
     "tree",
+    "with",
 ];
 
 /// Returns the tool's own name of one of an MCP server.
@@ -151,25 +219,77 @@ pub(super) fn is_of_git(tool: &str) -> bool {
 pub(super) fn is_read(tool: &str, arguments: &Map<String, Value>) -> bool {
     let mut words = words(own_name(tool));
     let first = words.next().unwrap_or_default();
-    let mut texts = Vec::new();
-    for (name, value) in arguments {
-        add_texts(name, value, &mut texts);
-    }
-    // What is fetched may be written here: the text says from where.
-    let fetches = first == "get" && !texts.is_empty();
-    let is_address = |text: &&str| text.contains("://");
+    // Such a tool may fetch a file, which is written here.
+    let may_fetch = !matches!(&*first, "list" | "read");
     READS.contains(&&*first)
         && words.all(|word| READ.contains(&&*word))
-        && paths(arguments).len() <= 1
-        && !fetches
-        && !texts.iter().any(is_address)
-        && !paths(arguments).iter().any(|path| is_address(&&**path))
+        && !has_name_of(arguments, &WRITTEN)
+        && !(may_fetch && (paths(arguments).len() > 1 || has_name_of(arguments, &SOURCES)))
+        && names_of_paths(arguments) <= 1
+        && !has_address(arguments)
 }
 
 /// Returns whether a call of one of git's tools only reads files, or takes them into its index, by the name of the tool.
 pub(super) fn is_read_by_git(tool: &str, arguments: &Map<String, Value>) -> bool {
-    let verb = words(own_name(tool)).nth(1).unwrap_or_default();
-    is_of_git(tool) && GIT_READS.contains(&&*verb) && !arguments.values().any(has_option)
+    let mut words = words(own_name(tool)).skip(1);
+    let is_verb = words.next().is_some_and(|verb| GIT_READS.contains(&&*verb));
+    let has_option = arguments
+        .iter()
+        .any(|(name, value)| !is_text(name) && has_option(value));
+    is_of_git(tool)
+        && is_verb
+        && words.next().is_none()
+        && !has_option
+        && !has_name_of(arguments, &WRITTEN)
+        && !has_address(arguments)
+}
+
+fn is_text(name: &str) -> bool {
+    words(name).any(|word| TEXTS.contains(&&*word))
+}
+
+/// Returns whether an argument has one of these words in its name, at any depth.
+fn has_name_of(arguments: &Map<String, Value>, known: &[&str]) -> bool {
+    arguments.iter().any(|(name, value)| {
+        words(name).any(|word| known.contains(&&*word)) || has_name_within(value, known)
+    })
+}
+
+fn has_name_within(value: &Value, known: &[&str]) -> bool {
+    match value {
+        Value::Array(values) => values.iter().any(|value| has_name_within(value, known)),
+        Value::Object(members) => has_name_of(members, known),
+        _ => false,
+    }
+}
+
+/// Returns the number of arguments that name paths, those within others too.
+fn names_of_paths(arguments: &Map<String, Value>) -> usize {
+    let within = |value: &Value| match value {
+        Value::Array(values) => {
+            let objects = values.iter().filter_map(Value::as_object);
+            objects.map(names_of_paths).max().unwrap_or_default()
+        }
+        Value::Object(members) => names_of_paths(members),
+        _ => 0,
+    };
+    let each = arguments.iter();
+    each.map(|(name, value)| within(value).max(usize::from(is_path(name))))
+        .sum()
+}
+
+/// Returns whether a text of a call is, or has, an address.
+fn has_address(arguments: &Map<String, Value>) -> bool {
+    let mut texts = Vec::new();
+    for (name, value) in arguments {
+        add_texts(is_path(name), value, &mut texts);
+    }
+    let paths = paths(arguments);
+    let paths = paths.iter().map(|path| &**path);
+    texts
+        .into_iter()
+        .chain(paths)
+        .any(|text| text.contains("://"))
 }
 
 /// Returns whether a value is, or has, a text that a program may read as an option.
@@ -189,8 +309,11 @@ pub(super) fn moves(tool: &str, arguments: &Map<String, Value>) -> bool {
     is_move(own_name(tool), of_git)
         || arguments.iter().any(|(name, value)| {
             let is_option = !of_git && is_move_alone(name) && *value != Value::Bool(false);
-            let is_text = words(name).any(|word| TEXTS.contains(&&*word));
-            let may_name = if of_git { is_operation(name) } else { !is_text };
+            let may_name = if of_git {
+                is_operation(name)
+            } else {
+                !is_text(name)
+            };
             is_option || may_name && names_a_move(value)
         })
 }
@@ -231,9 +354,14 @@ fn is_move_alone(name: &str) -> bool {
     is_alone && has_move && name.chars().all(is_name)
 }
 
-/// Returns whether an argument of one of git's tools names the repository.
-pub(super) fn is_repository(name: &str) -> bool {
-    words(name).any(|word| matches!(&*word, "repo" | "repository" | "cwd" | "root" | "worktree"))
+/// Returns whether an argument names the place of the work, such as a repository, and not what is worked on.
+pub(super) fn is_place(name: &str) -> bool {
+    // `pathInProject` names a file.
+    let is_first = words(name)
+        .next()
+        .is_some_and(|word| PLACES.contains(&&*word));
+    let is_repository = words(name).any(|word| matches!(&*word, "repo" | "repository"));
+    is_first || is_repository || matches!(name, "dir" | "directory" | "folder")
 }
 
 #[cfg(test)]
