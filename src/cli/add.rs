@@ -212,6 +212,11 @@ fn update(
     context: &Context<'_>,
     terminal: &mut Terminal<'_>,
 ) -> Done {
+    let is_there = |place: &Place| !matches!(place.standing, Ok(None));
+    if args.packs.is_empty() && !places.iter().any(is_there) {
+        let list = context.command("add");
+        writeln!(terminal, "no pack was added here; `{list}` lists them")?;
+    }
     let mut others = Vec::new();
     for place in places {
         let path = place.path();

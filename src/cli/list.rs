@@ -73,7 +73,11 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
         hooks: entries,
         approvals: project.as_ref().map(Review::for_programs),
         problems: &loaded.problems,
-        hints: context.others(&hooks),
+        // The places are listed in any case.
+        hints: match &*context.nothing_found(&hooks) {
+            [] => context.others(&hooks),
+            [_, rest @ ..] => rest.to_vec(),
+        },
         summary: with_hooks
             .map(|project| project.summary(context))
             .unwrap_or_default(),
