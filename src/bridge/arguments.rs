@@ -110,9 +110,6 @@ const FEW: usize = 8;
 /// How often JSON may stand in a text of JSON.
 const MOST_ENCODED: usize = 8;
 
-/// The most lines of a text that is no shell's that are tested.
-const MOST_LINES: usize = 50;
-
 /// The longest path that a system opens, in bytes.
 const LONGEST_PATH: usize = 4096;
 
@@ -127,19 +124,19 @@ pub(super) struct Command<'a> {
 }
 
 impl Command<'_> {
-    /// Returns the texts that a shell may read: the whole, or, of a text that may be code and is not read as a shell's, its lines that are.
-    pub(super) fn texts(&self) -> Vec<String> {
+    /// Returns the text that a shell may read: the whole, or, if it may be code and is not read as a shell's, its lines that are.
+    pub(super) fn text(&self) -> String {
         let whole = self.line();
         let is_read = |text: &str| Commands::read(text).unread() == Answer::No;
         if !self.may_be_code || is_read(&whole) {
-            return vec![whole];
+            return whole;
         }
-        let lines = whole.lines().take(MOST_LINES).filter(|line| is_read(line));
-        lines.map(str::to_owned).collect()
+        let lines = whole.lines().filter(|line| is_read(line));
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     /// Returns the command as a shell reads it.
-    pub(super) fn line(&self) -> String {
+    fn line(&self) -> String {
         let mut line = String::new();
         for value in std::iter::once(&self.command).chain(&self.arguments) {
             match value {

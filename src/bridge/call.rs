@@ -175,37 +175,28 @@ impl<'a> Call<'a> {
         Ok(named.chain(parts).collect())
     }
 
-    /// Returns what of the call's paths is protected, as far as the names of its tool and its arguments tell. `path` is that of a part.
-    pub(super) fn protection(&self) -> Box<dyn Fn(Option<&str>) -> Protects> {
+    /// Returns what of the call's paths is protected, as far as the names of its tool and its arguments tell.
+    pub(super) fn protection(&self) -> Protection {
         let called = self.called.as_ref().filter(|_| self.tool.is_none());
         let Some((theirs, arguments)) = called else {
-            return Box::new(|_: Option<&str>| Protects::All);
+            return Protection::Same(Protects::All);
         };
         let arguments = &arguments::decoded(arguments);
         let moves = operation::moves(theirs, arguments);
         let is_read = operation::is_read_by_git(theirs, arguments)
             || !moves && operation::is_read(theirs, arguments);
         if is_read {
-            return Box::new(|_: Option<&str>| Protects::Nothing);
+            return Protection::Same(Protects::Nothing);
         }
         let count = arguments::paths(arguments).len();
         if !moves && (operation::is_of_git(theirs) || count == 1) {
-            return Box::new(|_: Option<&str>| Protects::NotAbove);
+            return Protection::Same(Protects::NotAbove);
         }
-        // Beside other paths, the place of the work only says where they are.
         let mut others = arguments.clone();
         others.retain(|name, _| !operation::is_place(name));
         let others = arguments::paths(&others);
         let others = others.iter().filter_map(|path| self.places.ours(path).ok());
-        let others: Vec<_> = others.collect();
-        Box::new(move |path: Option<&str>| {
-            let is_other = path.is_none_or(|path| others.iter().any(|other| other == path));
-            if is_other || others.is_empty() {
-                Protects::All
-            } else {
-                Protects::NotAbove
-            }
-        })
+        Protection::Beside(others.collect())
     }
 
     /// Returns the arguments of the changed call under the agent's names. An argument that no hook has changed stays as it came.
@@ -463,12 +454,14 @@ impl<'a> Call<'a> {
         }
         let directories = self.directories(&decoded)?;
         for command in commands {
-            for text in command.texts() {
-                parts.extend(directories.iter().map(|directory| Part {
-                    directory: Some(directory.clone()),
-                    ..Part::new(SHELL, with("command", text.clone().into()))
-                }));
+            let text = command.text();
+            if text.is_empty() {
+                continue;
             }
+            parts.extend(directories.iter().map(|directory| Part {
+                directory: Some(directory.clone()),
+                ..Part::new(SHELL, with("command", text.clone().into()))
+            }));
         }
         let paths = arguments::paths(&decoded);
         // Each part has all arguments.
@@ -548,6 +541,26 @@ fn check_count(what: &str, count: usize, most: usize) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// What of the paths of a call is protected.
+pub(super) enum Protection {
+    Same(Protects),
+    /// These paths; beside them, the place of the work only says where they are.
+    Beside(Vec<String>),
+}
+
+impl Protection {
+    pub(super) fn of(&self, path: Option<&str>) -> Protects {
+        match self {
+            Self::Same(protects) => *protects,
+            Self::Beside(others) if others.is_empty() => Protects::All,
+            Self::Beside(others) => match path {
+                Some(path) if !others.iter().any(|other| other == path) => Protects::NotAbove,
+                _ => Protects::All,
+            },
+        }
+    }
 }
 
 /// One thing that a call does.

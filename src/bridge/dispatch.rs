@@ -65,7 +65,7 @@ impl Dispatch<'_> {
                 .data
                 .get("tool_args")
                 .and_then(|arguments| arguments["path"].as_str());
-            let protects = protection(path);
+            let protects = protection.of(path);
             if self.event(hooks, part, protects).is_some() {
                 self.decision.block_with(
                     "a hook changes one part of a call that does several things: it cannot be changed alone",
