@@ -98,7 +98,7 @@ pub mod outcome;
 #[cfg(feature = "cli")]
 mod packs;
 mod paths;
-pub mod pattern;
+mod pattern;
 mod pool;
 pub mod printable;
 mod problem;
@@ -173,8 +173,8 @@ pub use self::{
     config::{HookConfig, LoadReport},
     events::HostContext,
     executor::{
-        CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookId, HookRegistry,
-        SubmitError, fire_event, fire_event_blocking, fire_event_blocking_with, shutdown,
+        CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookRegistry, SubmitError,
+        fire_event, fire_event_blocking, fire_event_blocking_with, shutdown,
     },
     hook::{FailurePolicy, HookError, Sandbox},
     outcome::{Decision, FailureKind, Failures, HookOutput},

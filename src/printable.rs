@@ -37,7 +37,7 @@ fn is_default_ignorable(c: char) -> bool {
 /// and the characters that Unicode calls default-ignorable, such as zero-width characters, soft hyphens,
 /// variation selectors, tag characters, and characters that change the direction of text.
 #[must_use]
-pub fn is_printable(c: char) -> bool {
+pub(crate) fn is_printable(c: char) -> bool {
     // Nearly all text is of these characters, and `fire` prints each of them.
     if matches!(c, ' '..='~' | '\t') {
         return true;
@@ -127,7 +127,7 @@ pub(crate) fn grouped(number: usize) -> String {
 /// assert_eq!(forge_hooks::printable::printable_json("[\n\"\u{9b}\"]"), "[\n\"\\u009b\"]");
 /// ```
 #[must_use]
-pub fn printable_json(json: &str) -> String {
+pub(crate) fn printable_json(json: &str) -> String {
     let mut display = String::with_capacity(json.len());
     for c in json.chars() {
         // A line break within a string is already an escape.

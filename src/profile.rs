@@ -122,19 +122,19 @@ impl AppProfile {
 
     /// Returns the program's own prefixes of the variables, without the `_` after them.
     #[must_use]
-    pub fn env_prefixes(&self) -> &[String] {
+    pub(crate) fn env_prefixes(&self) -> &[String] {
         &self.env_prefixes
     }
 
     /// Returns the paths of the user's hooks files, below the configuration directory.
     #[must_use]
-    pub fn global_files(&self) -> &[PathBuf] {
+    pub(crate) fn global_files(&self) -> &[PathBuf] {
         &self.global_files
     }
 
     /// Returns the paths of a project's hooks files, below its root.
     #[must_use]
-    pub fn project_files(&self) -> &[PathBuf] {
+    pub(crate) fn project_files(&self) -> &[PathBuf] {
         &self.project_files
     }
 
@@ -151,7 +151,7 @@ impl AppProfile {
 
     /// Returns whether hooks also receive the variables without a prefix.
     #[must_use]
-    pub fn short_names(&self) -> bool {
+    pub(crate) fn short_names(&self) -> bool {
         self.short_names
     }
 }

@@ -18,7 +18,7 @@ use crate::printable::printable;
 
 /// Identifies one registered hook. Ids are never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct HookId(u64);
+pub(crate) struct HookId(u64);
 
 /// An ordered, thread-safe collection of hooks. All its methods take `&self`.
 ///
@@ -80,10 +80,10 @@ impl HookRegistry {
     ///
     /// A pattern that matches no built-in event is treated as one for the host's own events. If it looks like a typo,
     /// a warning is logged.
-    pub fn register(&self, hook: impl Into<Arc<Hook>>) -> HookId {
+    pub fn register(&self, hook: impl Into<Arc<Hook>>) {
         let hook = hook.into();
         report_unknown_event(&hook);
-        self.write().add(hook)
+        self.write().add(hook);
     }
 
     /// Adds hooks in this order, atomically: an event sees none of them, or all.
@@ -113,11 +113,6 @@ impl HookRegistry {
         self.change(|state| state.remove_where(|_, hook| hook.event_pattern() == event_pattern))
     }
 
-    /// Removes one hook. Returns whether it was registered.
-    pub fn remove(&self, id: HookId) -> bool {
-        self.change(|state| state.remove_where(|other, _| other == id))
-    }
-
     /// Removes all hooks.
     pub fn clear(&self) {
         self.change(|state| state.hooks.clear());
@@ -132,9 +127,8 @@ impl HookRegistry {
 
     /// Switches a hook on or off; returns whether it is registered. Does not change the hooks file: when
     /// the file is loaded again, the hook is as the file says.
-    ///
-    /// The time grows with the number of all hooks, as with [`move_to`](HookRegistry::move_to).
-    pub fn set_enabled(&self, id: HookId, enabled: bool) -> bool {
+    #[cfg(feature = "cli")]
+    pub(crate) fn set_enabled(&self, id: HookId, enabled: bool) -> bool {
         self.change(|state| {
             let mut hooks = state.hooks.iter_mut();
             let Some((_, hook)) = hooks.find(|(other, _)| *other == id) else {
@@ -143,20 +137,6 @@ impl HookRegistry {
             if hook.enabled() != enabled {
                 *hook = Arc::new(Hook::clone(hook).with_enabled(enabled));
             }
-            true
-        })
-    }
-
-    /// Moves a hook to this index among all hooks, counted from 0, or to the end if there are fewer;
-    /// returns whether it is registered. The other hooks keep their order.
-    pub fn move_to(&self, id: HookId, index: usize) -> bool {
-        self.change(|state| {
-            let Some(old) = state.hooks.iter().position(|(other, _)| *other == id) else {
-                return false;
-            };
-            let moved = state.hooks.remove(old);
-            let index = index.min(state.hooks.len());
-            state.hooks.insert(index, moved);
             true
         })
     }
@@ -201,16 +181,20 @@ impl HookRegistry {
         hooks
     }
 
-    /// Returns all hooks, disabled ones too, in the order of registration unless one was
-    /// [moved](HookRegistry::move_to).
+    /// Returns all hooks, disabled ones too, in the order of registration.
     #[must_use]
     pub fn hooks(&self) -> Vec<Arc<Hook>> {
-        self.entries().into_iter().map(|(_, hook)| hook).collect()
+        let state = self.read();
+        state
+            .hooks
+            .iter()
+            .map(|(_, hook)| Arc::clone(hook))
+            .collect()
     }
 
     /// Returns all hooks in the same order, each with its id.
-    #[must_use]
-    pub fn entries(&self) -> Vec<(HookId, Arc<Hook>)> {
+    #[cfg(feature = "cli")]
+    pub(crate) fn entries(&self) -> Vec<(HookId, Arc<Hook>)> {
         self.read().hooks.clone()
     }
 

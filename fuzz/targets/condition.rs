@@ -2,7 +2,6 @@
 //! nothing is granted by both; and an expression says what it says alone.
 #![no_main]
 
-use forge_hooks::hook::Condition;
 use forge_hooks::serde_json::{self, Value, json};
 use forge_hooks::{Hook, HookEvent, HookExecutor};
 use libfuzzer_sys::fuzz_target;
@@ -25,7 +24,8 @@ fuzz_target!(|text: &str| {
         return;
     };
     let is_met = hook.matches(&event);
-    if let (Some((_, Condition::Regex(text))), Some(value)) = (hook.when().next(), args["path"].as_str()) {
+    let entry = hook.to_json();
+    if let (Some(text), Some(value)) = (entry["when"][POINTER]["regex"].as_str(), args["path"].as_str()) {
         let alone = regex::Regex::new(text).unwrap().is_match(value);
         assert_eq!(alone, is_met);
         assert!(hook.untested_conditions(&event).is_empty());

@@ -151,21 +151,21 @@ impl Agent {
 
     /// Returns the name that people use, such as `Claude Code`.
     #[must_use]
-    pub fn title(&self) -> &'static str {
+    pub(crate) fn title(&self) -> &'static str {
         self.title
     }
 
     /// Returns the files of a project that contain the agent's hooks, below the project's root. The first one is also the
     /// user's, below the home directory.
     #[must_use]
-    pub fn settings_files(&self) -> &'static [&'static str] {
+    pub(crate) fn settings_files(&self) -> &'static [&'static str] {
         self.files
     }
 
     /// Returns the variable that names the file in which a hook sets variables for the commands of its session, such as
     /// `CLAUDE_ENV_FILE`; see [`HookResult::env_file`](crate::HookResult::env_file).
     #[must_use]
-    pub fn env_file(&self) -> Option<&'static str> {
+    pub(crate) fn env_file(&self) -> Option<&'static str> {
         let mut variables = self.variables.iter();
         let (name, _) = variables.find(|(_, value)| *value == Variable::EnvFile)?;
         Some(name)

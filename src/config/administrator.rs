@@ -27,7 +27,7 @@ impl HookConfig {
 
     /// Returns the path of the administrator's file, whether it exists or not. None if no such file is read.
     #[must_use]
-    pub fn system_path(&self) -> Option<PathBuf> {
+    pub(crate) fn system_path(&self) -> Option<PathBuf> {
         match &self.system_file {
             SystemFile::OfProfile => self.profile.system_file(),
             SystemFile::At(path) => Some(path.clone()),

@@ -80,7 +80,7 @@ impl HookConfig {
     /// Returns whether this configuration loads hooks such as this one, which was approved: those of other agents only if
     /// it loads that tool's.
     #[must_use]
-    pub fn reads(&self, approved: &Approved) -> bool {
+    pub(crate) fn reads(&self, approved: &Approved) -> bool {
         let protocol = &approved.definition["protocol"];
         protocol.is_null() || sources::source_of(&self.sources, protocol).is_some()
     }

@@ -173,7 +173,8 @@ impl HookConfig {
 
     /// The directory of the user's configuration, if one was set.
     #[must_use]
-    pub fn config_home(&self) -> Option<&Path> {
+    #[cfg(feature = "cli")]
+    pub(crate) fn config_home(&self) -> Option<&Path> {
         self.config_home.as_deref()
     }
 

@@ -10,7 +10,7 @@ use super::content::{Item, Loaded, MOST_PROBLEMS, Switches, described, placehold
 use super::sources::Form;
 use crate::events::{Vocabulary, meant_by, nearest};
 use crate::hook::{
-    CASES, Fault, Hook, HookError, HookSource, KeyError, LIKE_A_KEY, Unusable, is_key, keys,
+    CASES, Cause, Fault, Hook, HookSource, KeyError, LIKE_A_KEY, Unusable, is_key, keys,
     nearest_key, place_of,
 };
 use crate::json::{Member, Node, Positions, Readable, parse_object, readable};
@@ -321,17 +321,15 @@ fn nearest_key_of_file(key: &str) -> Option<&'static str> {
 
 fn problem_of(entry: Node<'_, '_>, fault: &Fault) -> Problem {
     let message = fault.error.to_string();
-    let error = match &fault.error {
-        HookError::Key(error) => (**error).clone(),
-        HookError::Pattern(error) => KeyError {
+    let error = match &fault.error.0 {
+        Cause::Key(error) => (**error).clone(),
+        Cause::Pattern(error) => KeyError {
             suggestion: meant_by(error.pattern()),
             ..KeyError::new("event", message)
         },
-        HookError::EmptyCommand if entry.get("command").is_some() => {
-            KeyError::new("command", message)
-        }
-        HookError::EmptyCommand => KeyError::new("args", message),
-        HookError::NotAnObject { .. } => KeyError::new("", message),
+        Cause::EmptyCommand if entry.get("command").is_some() => KeyError::new("command", message),
+        Cause::EmptyCommand => KeyError::new("args", message),
+        Cause::NotAnObject { .. } => KeyError::new("", message),
     };
     // The search for a key visits all keys of the entry.
     let timeout = (error.key == "timeout").then(|| entry.get("timeout"));

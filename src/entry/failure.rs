@@ -138,7 +138,7 @@ impl FailureKind {
     /// cancelled it does not want to continue. A hook that changed after its approval is not trusted to define the meaning
     /// of its failures. An invalid answer is a decision, and may be a block.
     #[must_use]
-    pub fn continues_under(self, policy: FailurePolicy) -> bool {
+    pub(crate) fn continues_under(self, policy: FailurePolicy) -> bool {
         let may_be_ignored = match self.cause() {
             Cause::Host => false,
             Cause::Definition => self != Self::ApprovalLost,

@@ -24,7 +24,7 @@ named! {
 impl Decision {
     /// Returns the decision that has priority.
     #[must_use]
-    pub fn stricter(self, other: Self) -> Self {
+    pub(crate) fn stricter(self, other: Self) -> Self {
         self.max(other)
     }
 }

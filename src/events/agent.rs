@@ -92,7 +92,7 @@ impl HookEvent {
 
     /// Returns the host's values for hooks of other agents, if they are set.
     #[must_use]
-    pub fn context(&self) -> Option<&Arc<HostContext>> {
+    pub(crate) fn context(&self) -> Option<&Arc<HostContext>> {
         self.context.as_ref()
     }
 }

@@ -68,21 +68,15 @@ impl HostContext {
         self.with_field("permission_mode", mode.into())
     }
 
-    /// Sets the model (`model`).
-    #[must_use]
-    pub fn with_model(self, model: impl Into<String>) -> Self {
-        self.with_field("model", model.into())
-    }
-
     /// Returns the field of this name.
     #[must_use]
-    pub fn field(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn field(&self, name: &str) -> Option<&Value> {
         self.fields.get(name)
     }
 
     /// Returns all fields.
     #[must_use]
-    pub fn fields(&self) -> &Map<String, Value> {
+    pub(crate) fn fields(&self) -> &Map<String, Value> {
         &self.fields
     }
 

@@ -114,7 +114,7 @@ impl CustomEventType {
 
     /// Returns the whole name, such as `game:level_loaded`.
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }

@@ -42,5 +42,5 @@ pub(crate) use hook_executor::Remains;
 pub use options::FireOptions;
 pub use token::CancelToken;
 
-pub use crate::registry::{HookId, HookRegistry};
+pub use crate::registry::HookRegistry;
 pub use crate::runner::{DropReason, FiredEvent, HookRun, How, Observation, Observations};

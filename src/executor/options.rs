@@ -35,6 +35,7 @@ pub struct FireOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Background {
     Start,
+    #[cfg(feature = "cli")]
     Skip,
 }
 
@@ -114,7 +115,8 @@ impl FireOptions {
     }
 
     /// Skips background hooks, for an event that they have already received. Default: they are started.
-    pub const fn without_background(mut self) -> Self {
+    #[cfg(feature = "cli")]
+    pub(crate) const fn without_background(mut self) -> Self {
         self.background = Background::Skip;
         self
     }

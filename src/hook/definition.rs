@@ -208,7 +208,7 @@ impl Hook {
 
     fn running(pattern: impl Into<String>, command: HookCommand) -> Result<Self, HookError> {
         if command.is_empty() {
-            return Err(HookError::EmptyCommand);
+            return Err(HookError::EMPTY_COMMAND);
         }
         let pattern = EventPattern::new(pattern)?;
         Ok(Self::of(Settings::new(pattern, command)))
@@ -387,15 +387,21 @@ impl Hook {
 
     /// Returns the time limit of a run: the hook's own, else the default of
     /// [`HookExecutorBuilder::default_timeout`](crate::HookExecutorBuilder::default_timeout). An executor may have another
-    /// one; see [`Hook::own_timeout`].
+    /// one.
     #[must_use]
     pub fn timeout(&self) -> Duration {
         self.own_timeout().unwrap_or(DEFAULT_TIMEOUT)
     }
 
-    /// Returns the file of the hook; none for a hook that the host has created.
+    /// Returns the hooks file of the hook; none for a hook that the host has created.
     #[must_use]
-    pub fn source(&self) -> Option<&HookSource> {
+    pub fn file(&self) -> Option<&Path> {
+        self.source().map(|source| &*source.path)
+    }
+
+    /// Returns the place of the hook in its file.
+    #[must_use]
+    pub(crate) fn source(&self) -> Option<&HookSource> {
         self.source.as_ref()
     }
 
@@ -475,9 +481,9 @@ impl Hook {
 
 /// Declares getters of settings.
 macro_rules! getters {
-    ($($(#[$about:meta])* $name:ident -> $type:ty = |$settings:ident| $value:expr;)+) => {
+    ($($(#[$about:meta])* $visibility:vis $name:ident -> $type:ty = |$settings:ident| $value:expr;)+) => {
         impl Hook {
-            $($(#[$about])* #[must_use] pub fn $name(&self) -> $type {
+            $($(#[$about])* #[must_use] $visibility fn $name(&self) -> $type {
                 let $settings = &*self.settings;
                 $value
             })+
@@ -487,44 +493,40 @@ macro_rules! getters {
 
 getters! {
     /// Returns the text of the pattern.
-    event_pattern -> &str = |settings| settings.pattern.as_str();
+    pub event_pattern -> &str = |settings| settings.pattern.as_str();
     /// Returns the parsed pattern.
-    pattern -> &EventPattern = |settings| &settings.pattern;
+    pub(crate) pattern -> &EventPattern = |settings| &settings.pattern;
     /// Returns the command of the hook.
-    command -> &HookCommand = |settings| &settings.command;
+    pub command -> &HookCommand = |settings| &settings.command;
     /// Returns the hook's own timeout, if it has one.
-    own_timeout -> Option<Duration> = |settings| settings.options.timeout;
+    pub(crate) own_timeout -> Option<Duration> = |settings| settings.options.timeout;
     /// Returns the working directory of the command, as it was given.
-    working_dir -> Option<&Path> = |settings| settings.options.working_dir.as_deref();
+    pub working_dir -> Option<&Path> = |settings| settings.options.working_dir.as_deref();
     /// Returns the command's own environment variables.
-    env -> &BTreeMap<String, String> = |settings| &settings.options.env;
+    pub env -> &BTreeMap<String, String> = |settings| &settings.options.env;
     /// Returns whether the hook runs at all.
-    enabled -> bool = |settings| settings.enabled;
+    pub enabled -> bool = |settings| settings.enabled;
     /// Returns the short name, if the hook has one.
-    name -> Option<&str> = |settings| settings.options.name.as_deref();
+    pub name -> Option<&str> = |settings| settings.options.name.as_deref();
     /// Returns the description. Default: empty.
-    description -> &str = |settings| &settings.options.description;
+    pub description -> &str = |settings| &settings.options.description;
     /// Returns the meaning of a failure.
-    on_failure -> FailurePolicy = |settings| settings.options.on_failure;
+    pub on_failure -> FailurePolicy = |settings| settings.options.on_failure;
     /// Returns whether the hook's decision has an effect. A hook that withholds or runs in the background counts as
     /// enforced.
-    enforce -> bool = |settings| settings.options.enforce != Some(false);
+    pub(crate) enforce -> bool = |settings| settings.options.enforce != Some(false);
     /// Returns the effects that the hook's answer may have besides stopping an operation.
-    may -> &[May] = |settings| &settings.options.may;
-    /// Returns the command's standard input.
-    stdin -> Stdin = |settings| settings.options.stdin;
-    /// Returns the place in which the command looks for the event's values.
-    reads -> Reads = |settings| settings.options.reads;
+    pub(crate) may -> &[May] = |settings| &settings.options.may;
     /// Returns whether the hook is started without waiting for it.
-    background -> bool = |settings| settings.options.background;
+    pub background -> bool = |settings| settings.options.background;
     /// Returns whether the hook's process is kept for many events.
-    resident -> bool = |settings| settings.options.resident;
+    pub(crate) resident -> bool = |settings| settings.options.resident;
     /// Returns the files that an approval covers besides the scripts that the entry names.
-    inputs -> &[String] = |settings| &settings.options.inputs;
+    pub(crate) inputs -> &[String] = |settings| &settings.options.inputs;
     /// Returns the sandbox of the hook, if it has one of its own.
-    sandbox -> Option<&Sandbox> = |settings| settings.options.sandbox.as_ref();
+    pub(crate) sandbox -> Option<&Sandbox> = |settings| settings.options.sandbox.as_ref();
     /// Returns the variables of the host's own environment that are passed on, if the hook lists them.
-    inherit -> Option<&[String]> = |settings| settings.options.inherit.as_deref();
+    pub(crate) inherit -> Option<&[String]> = |settings| settings.options.inherit.as_deref();
 }
 
 /// Declares methods that return the hook with other settings.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use super::canonical::{canonical, fnv1a};
 use super::condition::FOR_GUARDS;
 use super::definition::{Hook, Settings};
-use super::error::{BACKSPACE, EMPTY_ANSWER, Fault, HookError, LIKE_A_KEY};
+use super::error::{BACKSPACE, Cause, EMPTY_ANSWER, Fault, HookError, LIKE_A_KEY};
 use super::keys::{self, CASES, Entry, KEYS, MOST_FAULTS, is_variable};
 use crate::entry::{Decision, FailurePolicy, HookCommand, HookOutput, May, Stdin};
 use crate::events::{EventType, nearest};
@@ -74,7 +74,7 @@ impl Unusable {
     pub(crate) fn policy(&self) -> Option<FailurePolicy> {
         let options = &self.entry.options;
         let is_illegible = self.faults.iter().any(|fault| match &fault.error {
-            HookError::NotAnObject { .. } => true,
+            HookError(Cause::NotAnObject { .. }) => true,
             error => error.key_path() == "on_failure",
         });
         match options.on_failure {
@@ -120,7 +120,7 @@ impl Hook {
     pub fn from_json(value: &Value) -> Result<Self, HookError> {
         let hook = Self::read(Node::from(value)).map_err(|unusable| {
             let first = unusable.faults.into_iter().next();
-            first.map_or(HookError::EmptyCommand, |fault| fault.error)
+            first.map_or(HookError::EMPTY_COMMAND, |fault| fault.error)
         })?;
         hook.check_when()?;
         Ok(hook)
@@ -132,7 +132,7 @@ impl Hook {
         let mut faults = Vec::new();
         if !entry.is_object() {
             let found = entry.kind();
-            faults.push(HookError::NotAnObject { found }.in_place(entry.first()));
+            faults.push(HookError(Cause::NotAnObject { found }).in_place(entry.first()));
         }
         let mut read = keys::read(entry, &mut faults);
         // An entry with an answer blocks while it cannot be used.
@@ -233,9 +233,9 @@ fn settings(
     if command.is_empty() {
         faults.push(match command {
             HookCommand::Shell { .. } => {
-                HookError::EmptyCommand.in_place(place_of(entry, "command"))
+                HookError::EMPTY_COMMAND.in_place(place_of(entry, "command"))
             }
-            HookCommand::Program(_) => HookError::EmptyCommand.in_place(place_of(entry, "args")),
+            HookCommand::Program(_) => HookError::EMPTY_COMMAND.in_place(place_of(entry, "args")),
             HookCommand::Answer(_) => {
                 HookError::key("answer", EMPTY_ANSWER).in_place(place_of(entry, "answer"))
             }
@@ -302,7 +302,7 @@ fn check_keys(
     ] {
         if is_wrong {
             let mut error = HookError::key(key, message);
-            if let (HookError::Key(error), "command") = (&mut error, key) {
+            if let (HookError(Cause::Key(error)), "command") = (&mut error, key) {
                 error.suggestion = misspelled_command(entry).map(str::to_owned);
             }
             faults.push(error.in_place(place_of(entry, key)));
@@ -443,7 +443,7 @@ mod tests {
         );
         assert_eq!(Hook::from_json(&entry).unwrap_err(), errors[0]);
         let mut keys = errors.iter().filter_map(|error| match error {
-            HookError::Key(error) => Some(error),
+            HookError(Cause::Key(error)) => Some(error),
             _ => None,
         });
         let error = keys.find(|error| error.key == "on_failure").unwrap();

@@ -7,13 +7,17 @@ use crate::json::Node;
 use crate::pattern::PatternError;
 use crate::printable::shortened;
 
-/// Error building a hook.
+/// Error building a hook. Its text has the pattern or the key that cannot be used, what was found, and what was expected.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum HookError {
+#[error(transparent)]
+pub struct HookError(pub(crate) Cause);
+
+/// The reason why a hook cannot be built.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub(crate) enum Cause {
     /// The event pattern is malformed.
     #[error(transparent)]
-    Pattern(#[from] PatternError),
+    Pattern(PatternError),
     /// The command is empty.
     #[error("the command is empty")]
     EmptyCommand,
@@ -38,15 +42,23 @@ pub(super) const BACKSPACE: &str =
 pub(super) const EMPTY_ANSWER: &str =
     "the answer says nothing: write a `decision`, or what the hook adds or changes";
 
+impl From<PatternError> for HookError {
+    fn from(error: PatternError) -> Self {
+        Self(Cause::Pattern(error))
+    }
+}
+
 impl HookError {
+    pub(super) const EMPTY_COMMAND: Self = Self(Cause::EmptyCommand);
+
     pub(super) fn key(key: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::Key(Box::new(KeyError::new(key, message)))
+        Self(Cause::Key(Box::new(KeyError::new(key, message))))
     }
 
     /// Returns the key of the error; empty for the whole entry.
     pub(crate) fn key_path(&self) -> &str {
-        match self {
-            Self::Key(error) => &error.key,
+        match &self.0 {
+            Cause::Key(error) => &error.key,
             _ => "",
         }
     }
@@ -66,12 +78,12 @@ impl HookError {
         let names = names.split('`').skip(1).step_by(2);
         let suggestion = nearest(found.trim_matches('`'), names, LIKE_A_KEY);
         let found = shortened(found);
-        Self::Key(Box::new(KeyError {
+        Self(Cause::Key(Box::new(KeyError {
             suggestion: suggestion.map(str::to_owned),
             expected: Some(expected.to_owned()),
             found: Some(found.clone().into_owned()),
             ..KeyError::new(key, format!("expected {expected}, found {found}"))
-        }))
+        })))
     }
 }
 
@@ -86,18 +98,17 @@ pub(crate) struct Fault {
 /// A problem with one key of a hook in hooks.json.
 #[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}`: {message}")]
-#[non_exhaustive]
-pub struct KeyError {
+pub(crate) struct KeyError {
     /// The key, or the path to the value, such as `env.PATH` and `args[1]`.
-    pub key: String,
+    pub(crate) key: String,
     /// The problem, including what was expected and what was found.
-    pub message: String,
+    pub(crate) message: String,
     /// The expected value, if known.
-    pub expected: Option<String>,
+    pub(crate) expected: Option<String>,
     /// The value that was found.
-    pub found: Option<String>,
+    pub(crate) found: Option<String>,
     /// A suggestion for a name with a typo.
-    pub suggestion: Option<String>,
+    pub(crate) suggestion: Option<String>,
 }
 
 impl KeyError {

@@ -72,7 +72,7 @@ impl Hook {
     }
 
     /// Returns the conditions on the event's data, each with its JSON Pointer, sorted by pointer.
-    pub fn when(&self) -> impl Iterator<Item = (&str, &Condition)> {
+    pub(crate) fn when(&self) -> impl Iterator<Item = (&str, &Condition)> {
         let when = self.settings.when.iter();
         when.flat_map(|when| when.conditions())
     }
@@ -286,7 +286,7 @@ impl Hook {
     /// Returns whether the hook is from the administrator's file
     /// ([`HooksBuilder::system_file`](crate::HooksBuilder::system_file)): no other file and no variable switches it off.
     #[must_use]
-    pub fn is_system(&self) -> bool {
+    pub(crate) fn is_system(&self) -> bool {
         self.is_system
     }
 }

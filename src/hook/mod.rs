@@ -34,12 +34,11 @@ pub use condition::Condition;
 pub use definition::Hook;
 pub(crate) use definition::{ApprovalCheck, ScriptCheck};
 pub(crate) use entry::{Unusable, in_order, is_key, keys, nearest_key, place_of};
-pub(crate) use error::{Fault, LIKE_A_KEY};
-pub use error::{HookError, KeyError};
+pub use error::HookError;
+pub(crate) use error::{Cause, Fault, KeyError, LIKE_A_KEY};
 pub(crate) use expressions::no_expression;
 pub(crate) use keys::CASES;
 pub(crate) use pieces::{OF_EVENT, Pieces, is_glob};
-pub use source::HookSource;
-pub(crate) use source::{HOOKS_D, directory_of_hooks, is_beside_hooks};
+pub(crate) use source::{HOOKS_D, HookSource, directory_of_hooks, is_beside_hooks};
 #[cfg(test)]
 pub(crate) use when::LONGEST_POINTER;

@@ -33,7 +33,7 @@ impl Hook {
     /// Returns the name of the hook's protocol: `native` for that of hooks.json, else that of the tool for which it was
     /// written, such as `claude`.
     #[must_use]
-    pub fn protocol_name(&self) -> &str {
+    pub(crate) fn protocol_name(&self) -> &str {
         self.protocol().map_or("native", |protocol| protocol.name())
     }
 

@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 /// The place of a hook in a file. `Display` formats it as compilers do: `/path/hooks.json:12`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct HookSource {
+pub(crate) struct HookSource {
     /// The file. Its hooks share it.
-    pub path: Arc<Path>,
+    pub(crate) path: Arc<Path>,
     /// The index in the file's list `hooks`, counted from 0; none if the hook represents the whole file.
-    pub index: Option<usize>,
+    pub(crate) index: Option<usize>,
     /// The line in which the entry begins, counted from 1; none if the hook represents the whole file.
-    pub line: Option<usize>,
+    pub(crate) line: Option<usize>,
 }
 
 impl HookSource {

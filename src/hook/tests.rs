@@ -73,7 +73,7 @@ fn each_key_can_be_set_and_is_returned() {
         "timeout": shell.own_timeout().map(|timeout| timeout.as_secs_f64()),
         "working_dir": shell.working_dir(), "env": shell.env(), "inherit": shell.inherit(),
         "enabled": shell.enabled(), "name": shell.name(), "description": shell.description(),
-        "on_failure": shell.on_failure(), "may": shell.may(), "stdin": shell.stdin(), "reads": shell.reads(),
+        "on_failure": shell.on_failure(), "may": shell.may(), "stdin": shell.settings.options.stdin, "reads": shell.settings.options.reads,
         "inputs": shell.inputs(), "background": shell.background(), "sandbox": shell.sandbox(),
     });
     assert_eq!(returned, shell.to_json());
@@ -132,7 +132,7 @@ fn a_key_of_another_type_expects_that_of_the_schema() {
             let read = Hook::read(Node::from(&entry));
             let faults = read.err().map_or_else(Vec::new, |unusable| unusable.faults);
             let of_key = faults.iter().filter_map(|fault| match &fault.error {
-                HookError::Key(error) if error.key == key => error.expected.as_deref(),
+                HookError(Cause::Key(error)) if error.key == key => error.expected.as_deref(),
                 _ => None,
             });
             for expected in of_key {
@@ -166,15 +166,15 @@ fn a_timeout_is_clamped() {
 
 #[test]
 fn nothing_to_run_is_an_error() {
-    assert_eq!(Hook::new("*", " \n").unwrap_err(), HookError::EmptyCommand);
+    assert_eq!(Hook::new("*", " \n").unwrap_err(), HookError::EMPTY_COMMAND);
     let none: [&str; 0] = [];
     assert_eq!(
         Hook::program("*", none).unwrap_err(),
-        HookError::EmptyCommand
+        HookError::EMPTY_COMMAND
     );
     assert_eq!(
         Hook::program("*", [""]).unwrap_err(),
-        HookError::EmptyCommand
+        HookError::EMPTY_COMMAND
     );
 }
 

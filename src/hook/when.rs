@@ -13,7 +13,7 @@ use super::answers::Answers;
 use super::command_test::{CommandTest, of_answer};
 use super::compared::{Compared, MANY_PATHS, MOST_PATHS, Root};
 use super::condition::{Condition, Lazy, Test};
-use super::error::{Fault, HookError};
+use super::error::{Cause, Fault, HookError};
 use super::expressions::{Expression, Expressions};
 use super::path_test::{PathValue, Paths};
 use super::search::{PathArgument, Search, may_be_directory};
@@ -59,7 +59,7 @@ fn check_pointer(pointer: &str) -> Result<(), HookError> {
     }
     let expected = "a JSON Pointer into the event's data, as in `/tool_args/command`";
     let mut error = HookError::unexpected(key_of(pointer), expected, &format!("`{pointer}`"));
-    if let HookError::Key(error) = &mut error
+    if let HookError(Cause::Key(error)) = &mut error
         && !pointer.contains('~')
     {
         error.suggestion = Some(shortened(&pointer_for(pointer)).into_owned());

@@ -181,7 +181,7 @@ impl Outcome {
 
     /// Returns all results with an open question, in order. Each may have its own reason, and the user should see
     /// all reasons.
-    pub fn questions(&self) -> impl Iterator<Item = &HookResult> {
+    pub(crate) fn questions(&self) -> impl Iterator<Item = &HookResult> {
         let is_denied = self.denied().is_some();
         let results = self.counted().filter(move |_| !is_denied);
         results.filter(|result| result.verdict().is_open_question())
@@ -573,18 +573,6 @@ impl HookBlockedError {
     #[must_use]
     pub fn failures(&self) -> Failures<'_> {
         Failures::of(self.outcomes())
-    }
-
-    /// Returns the messages of hooks for the user; see [`Outcome::system_messages`].
-    #[must_use]
-    pub fn system_messages(&self) -> Vec<&str> {
-        texts(self.outcomes(), |output| output.system_message.as_deref())
-    }
-
-    /// Returns the reason that a hook gives for stopping the turn; see [`Outcome::stop_reason`].
-    #[must_use]
-    pub fn stop_reason(&self) -> Option<&str> {
-        self.outcomes().find_map(Outcome::stop_reason)
     }
 
     /// Returns whether a hook asks the host to stop its whole turn; see [`Outcome::stops_turn`].

@@ -301,17 +301,6 @@ impl HookResult {
         self.handled(handles)
     }
 
-    /// Makes this the result of a host that [applies changes](crate::FireOptions::applies_updates), for the tests of a host:
-    /// a change of the input does not block.
-    #[must_use]
-    pub fn applies_updates(self) -> Self {
-        let handles = Handles {
-            updates: true,
-            ..self.handles
-        };
-        self.handled(handles)
-    }
-
     /// Sets the host's way of handling the answer.
     pub(crate) fn handled(mut self, handles: Handles) -> Self {
         self.handles = handles;

@@ -18,7 +18,6 @@ mod parse;
 
 use std::borrow::Cow;
 use std::fmt;
-use std::str::FromStr;
 
 use crate::events::{EventType, HookEvent};
 use crate::printable::shortened;
@@ -26,19 +25,8 @@ use crate::printable::shortened;
 pub(crate) use alternative::{Alternative, Name, Part, PatternPart};
 
 /// A parsed event pattern.
-///
-/// ```
-/// use forge_hooks::pattern::EventPattern;
-/// use forge_hooks::HookEvent;
-///
-/// let pattern: EventPattern = "tool:pre_execute:bash|write, session:*".parse()?;
-/// assert!(pattern.matches(&HookEvent::tool_pre_execute("bash", "ls")));
-/// assert!(!pattern.matches(&HookEvent::tool_pre_execute("read", "file")));
-/// assert!(pattern.matches(&HookEvent::session_start("sess_1")));
-/// # Ok::<(), forge_hooks::pattern::PatternError>(())
-/// ```
 #[derive(Clone)]
-pub struct EventPattern {
+pub(crate) struct EventPattern {
     source: Box<str>,
     alternatives: Box<[Alternative]>,
 }
@@ -46,19 +34,13 @@ pub struct EventPattern {
 /// Error parsing an event pattern, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("invalid event pattern `{pattern}` at column {column}: {message}")]
-pub struct PatternError {
+pub(crate) struct PatternError {
     pattern: String,
     column: usize,
     message: Cow<'static, str>,
 }
 
 impl PatternError {
-    /// The position in the pattern, in characters, starting at 1.
-    #[must_use]
-    pub fn column(&self) -> usize {
-        self.column
-    }
-
     /// Returns the pattern's source text.
     pub(crate) fn pattern(&self) -> &str {
         &self.pattern
@@ -66,12 +48,12 @@ impl PatternError {
 }
 
 impl EventPattern {
-    /// Parses a pattern, like [`str::parse`].
+    /// Parses a pattern.
     ///
     /// # Errors
     /// If an alternative or a segment is empty, if a glob is malformed, if a category or an action has a capital letter,
     /// which no event has, or if the pattern is longer than 64 KiB. The error contains the position.
-    pub fn new(pattern: impl Into<String>) -> Result<Self, PatternError> {
+    pub(crate) fn new(pattern: impl Into<String>) -> Result<Self, PatternError> {
         let source = pattern.into();
         match parse::alternatives(&source) {
             Ok(alternatives) => Ok(Self {
@@ -119,13 +101,13 @@ impl EventPattern {
 
     /// Returns the pattern's source text.
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.source
     }
 
     /// Returns whether the pattern matches this event. Allocates nothing.
     #[must_use]
-    pub fn matches(&self, event: &HookEvent) -> bool {
+    pub(crate) fn matches(&self, event: &HookEvent) -> bool {
         let tool = event.tool_name.as_deref();
         let mut alternatives = self.alternatives.iter();
         alternatives.any(|alternative| alternative.difference(&event.event_type, tool).is_none())
@@ -146,7 +128,7 @@ impl EventPattern {
 
     /// Returns whether the pattern matches events of this type, with some tool or without one.
     #[must_use]
-    pub fn matches_type(&self, event_type: &EventType) -> bool {
+    pub(crate) fn matches_type(&self, event_type: &EventType) -> bool {
         let mut alternatives = self.alternatives.iter();
         alternatives.any(|alternative| alternative.matches_type(event_type))
     }
@@ -161,14 +143,6 @@ impl EventPattern {
     pub(crate) fn matches_known(&self) -> bool {
         let mut alternatives = self.alternatives.iter();
         alternatives.any(Alternative::matches_known)
-    }
-}
-
-impl FromStr for EventPattern {
-    type Err = PatternError;
-
-    fn from_str(pattern: &str) -> Result<Self, Self::Err> {
-        Self::new(pattern)
     }
 }
 

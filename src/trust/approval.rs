@@ -245,7 +245,7 @@ impl Approved {
 
     /// Returns a description of the files that are covered besides the entry, in lines, safe to show.
     #[must_use]
-    pub fn covers(&self) -> Vec<String> {
+    pub(crate) fn covers(&self) -> Vec<String> {
         let covered = self.files.iter().filter(|(_, digest)| digest.is_some());
         let quoted = |name: &str| format!("`{}`", printable(name));
         let names: Vec<String> = covered.map(|(name, _)| quoted(name)).collect();

@@ -97,7 +97,7 @@ impl TrustStore {
     ///
     /// # Errors
     /// If the method is called from within a hook, or if the store cannot be used or written.
-    pub fn approve_beside(
+    pub(crate) fn approve_beside(
         &self,
         approval: &Approval,
         is_kept: impl Fn(&Approved) -> bool,

@@ -165,7 +165,8 @@ fn settings_of_a_process_have_no_effect() {
         .with_background()
         .with_resident()
         .with_working_dir("gone");
-    assert!(!hook.background() && !hook.resident());
+    assert!(!hook.background());
+    assert_eq!(hook.to_json()["resident"], serde_json::Value::Null);
     let hook = hook
         .with_timeout(std::time::Duration::from_secs(5))
         .with_may([May::Grant]);

@@ -137,7 +137,9 @@ fn what_must_be_enforced_is() {
         .clone()
         .with_enforce(false)
         .with_on_failure(FailurePolicy::Withhold);
-    assert!(withholds.enforce() && own.with_enforce(false).with_background().enforce());
+    for enforced in [withholds, own.with_enforce(false).with_background()] {
+        assert_eq!(enforced.to_json()["enforce"], serde_json::Value::Null);
+    }
     let plain = json!({"event": "*", "command": "x", "enforce": true});
     let plain = Hook::from_json(&plain).unwrap();
     assert_eq!(plain, Hook::new("*", "x").unwrap());

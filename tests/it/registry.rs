@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::{Hook, HookEvent, HookId, HookRegistry};
+use forge_hooks::{Hook, HookEvent, HookRegistry};
 use proptest::prelude::*;
 
 use crate::executor::endurance::from_environment;
@@ -17,8 +17,9 @@ fn hooks_are_found_in_their_order() {
     let registry = HookRegistry::new();
     assert!(registry.is_empty() && !registry.unregister("*"));
     let twice = Arc::new(hook("*", "true"));
-    let [first, second] = [(); 2].map(|()| registry.register(Arc::clone(&twice)));
-    let third = registry.register(hook("tool:*:bash,tool:pre_execute", "true"));
+    registry.register(Arc::clone(&twice));
+    registry.register(twice);
+    registry.register(hook("tool:*:bash,tool:pre_execute", "true"));
     registry.register(hook("tool:pre_execute", "true").with_enabled(false));
     let lengths = |registry: &HookRegistry| {
         let hooks = registry.get_hooks(&blocking_event());
@@ -27,16 +28,10 @@ fn hooks_are_found_in_their_order() {
     };
     assert_eq!(lengths(&registry), [1, 1, 28]);
     let snapshot = registry.get_hooks(&blocking_event());
-    assert!(registry.remove(first) && !registry.remove(first));
-    assert!(registry.move_to(third, 0));
-    assert_eq!(lengths(&registry), [28, 1]);
     assert!(!registry.unregister("tool:*") && registry.unregister("*"));
     assert_eq!((lengths(&registry), registry.len()), (vec![28], 2));
     registry.clear();
     assert_eq!((registry.hooks().len(), snapshot.len()), (0, 3));
-    // No number is used again.
-    let new = registry.register(twice);
-    assert!(new > third && !registry.remove(second));
 }
 
 #[test]
@@ -110,27 +105,20 @@ fn pattern() -> impl Strategy<Value = String> {
         3 => (category.clone(), action.clone()).prop_map(|(a, b)| format!("{a}:{b}")),
         5 => (category, action, tool).prop_map(|(a, b, c)| format!("{a}:{b}:{c}")),
     ];
-    let valid = |text: &String| text.parse::<forge_hooks::pattern::EventPattern>().is_ok();
+    let valid = |text: &String| Hook::new(text.as_str(), "true").is_ok();
     prop::collection::vec(alternative, 1..4)
         .prop_map(|alternatives| alternatives.join(","))
         .prop_filter("an empty name of a tool", valid)
 }
 
 /// A number picks the action. The other values are drawn for every action, and may stay unused.
-type Change = (
-    u8,
-    Vec<(String, bool)>,
-    &'static str,
-    prop::sample::Index,
-    usize,
-);
+type Change = (u8, Vec<(String, bool)>, &'static str);
 
 fn change() -> impl Strategy<Value = Change> {
     let entry = (pattern(), prop::bool::weighted(0.85));
     let entries = prop::collection::vec(entry, 0..5);
     let known = prop::sample::select(&["*", "tool:*", "tool:pre_execute:bash", "game:saved"][..]);
-    let index = any::<prop::sample::Index>();
-    (0..28_u8, entries, known, index, 0..12_usize)
+    (0..19_u8, entries, known)
 }
 
 fn events() -> Vec<HookEvent> {
@@ -152,10 +140,10 @@ fn events() -> Vec<HookEvent> {
 }
 
 /// The expected content of the registry.
-type Model = Vec<(HookId, Arc<Hook>)>;
+type Model = Vec<Arc<Hook>>;
 
 fn apply(change: Change, registry: &HookRegistry, model: &mut Model) {
-    let (what, entries, known, index, to) = change;
+    let (what, entries, known) = change;
     let made = |(pattern, enabled): &(String, bool)| {
         Arc::new(hook(pattern, "true").with_enabled(*enabled))
     };
@@ -164,46 +152,22 @@ fn apply(change: Change, registry: &HookRegistry, model: &mut Model) {
             let known = (known.to_owned(), true);
             let entry = entries.first().filter(|_| what < 8).unwrap_or(&known);
             let hook = made(entry);
-            model.push((registry.register(Arc::clone(&hook)), hook));
+            registry.register(Arc::clone(&hook));
+            model.push(hook);
         }
         11..16 => {
             let hooks: Vec<_> = entries.iter().map(made).collect();
             registry.load_hooks(hooks.iter().cloned());
-            let ids = registry.entries().into_iter().map(|(id, _)| id);
-            model.extend(ids.skip(model.len()).zip(hooks).collect::<Vec<_>>());
+            model.extend(hooks);
         }
         16..18 => {
             let before = model.len();
-            model.retain(|(_, hook)| hook.event_pattern() != known);
+            model.retain(|hook| hook.event_pattern() != known);
             assert_eq!(registry.unregister(known), model.len() < before);
         }
-        18 => {
+        _ => {
             registry.clear();
             model.clear();
-        }
-        _ if model.is_empty() => {}
-        _ => apply_to_one(what, index.index(model.len()), to, registry, model),
-    }
-}
-
-fn apply_to_one(what: u8, index: usize, to: usize, registry: &HookRegistry, model: &mut Model) {
-    match what {
-        19..22 => {
-            let (id, _) = model.remove(index);
-            assert!(registry.remove(id) && !registry.remove(id));
-            assert!(!registry.set_enabled(id, true) && !registry.move_to(id, 0));
-        }
-        22..25 => {
-            let enabled = to.is_multiple_of(2);
-            assert!(registry.set_enabled(model[index].0, enabled));
-            let entry = registry.entries().swap_remove(index);
-            assert_eq!(*entry.1, Hook::clone(&model[index].1).with_enabled(enabled));
-            model[index] = entry;
-        }
-        _ => {
-            let moved = model.remove(index);
-            assert!(registry.move_to(moved.0, to));
-            model.insert(to.min(model.len()), moved);
         }
     }
 }
@@ -219,13 +183,10 @@ proptest! {
         let events = events();
         for change in changes {
             apply(change, &registry, &mut model);
-            let hooks: Vec<_> = model.iter().map(|(_, hook)| Arc::clone(hook)).collect();
-            assert_same(&registry.hooks(), &hooks);
-            let ids = |entries: &[(HookId, _)]| entries.iter().map(|(id, _)| *id).collect::<Vec<_>>();
-            prop_assert_eq!(ids(&registry.entries()), ids(&model));
-            prop_assert_eq!(registry.len(), hooks.len());
+            assert_same(&registry.hooks(), &model);
+            prop_assert_eq!(registry.len(), model.len());
             for event in &events {
-                assert_same(&registry.get_hooks(event), &naive(&hooks, event));
+                assert_same(&registry.get_hooks(event), &naive(&model, event));
             }
         }
     }

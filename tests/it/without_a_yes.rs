@@ -89,7 +89,7 @@ fn a_kept_permit_is_refused() {
         .collect();
     let mut permits = permits.into_iter();
     assert!(runs(permits.next().unwrap()).check().is_ok());
-    let guard = world.registry().register(hook("tool:*", "exit 1"));
+    world.registry().register(hook("tool:*", "exit 1"));
     let late = permits
         .next()
         .unwrap()
@@ -97,7 +97,7 @@ fn a_kept_permit_is_refused() {
     let text = "not run: its hooks were replaced after they had allowed it: ask them again";
     assert_eq!(late.next, Next::GoOn(text.to_owned()));
     assert!(late.is_error && late.check().is_err());
-    world.registry().remove(guard);
+    world.registry().unregister("tool:*");
     let same = hook("session:start", "exit 1");
     world.registry().register(same);
     assert!(

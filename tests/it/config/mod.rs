@@ -64,9 +64,7 @@ fn both_names_are_loaded_in_order() {
     assert_eq!(commands(&config.load_project(&project)), ["4", "5"]);
     let all = config.load_all(&project);
     assert_eq!(commands(&all), ["1", "2", "3", "4", "5"]);
-    let source = all[1].source().unwrap();
-    assert_eq!(*source.path, world.path(FORGE));
-    assert_eq!(source.index, Some(1));
+    assert_eq!(all[1].file(), Some(&*world.path(FORGE)));
 }
 
 #[test]
@@ -150,7 +148,7 @@ fn a_relative_project_stays_where_it_was() {
     let base = projects.base_dir().unwrap();
     assert!(users.base_dir().is_none() && relative.is_relative() && base.is_absolute());
     assert_eq!(base.canonicalize().unwrap(), project);
-    assert!(projects.source().unwrap().path.is_absolute());
+    assert!(projects.file().unwrap().is_absolute());
 }
 
 /// Generates JSON similar to a hooks file, with mistakes of every kind.

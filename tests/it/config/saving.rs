@@ -51,9 +51,9 @@ fn what_is_saved_is_loaded_again() {
     // JSON alone would not show what both of them leave out.
     for (loaded, saved) in loaded.iter().zip(&hooks) {
         let shown = |hook: &Hook| {
-            let words = (hook.own_timeout(), hook.working_dir().map(Path::to_owned));
-            let ends = (hook.on_failure(), hook.stdin(), hook.reads());
-            format!("{words:?} {:?} {} {ends:?}", hook.env(), hook.enabled())
+            let times = (hook.timeout(), hook.working_dir().map(Path::to_owned));
+            let ends = (hook.on_failure(), hook.background());
+            format!("{times:?} {:?} {} {ends:?}", hook.env(), hook.enabled())
         };
         assert_eq!(shown(loaded), shown(saved));
     }

@@ -292,12 +292,7 @@ fn without_a_store_hooks_fail_with_their_agents() {
     let _ = place.approve();
     std::fs::write(place.store().path(), "{").unwrap();
     let _ = place.load_approved();
-    let names: Vec<_> = place
-        .hooks()
-        .iter()
-        .map(|hook| hook.protocol_name().to_owned())
-        .collect();
-    assert_eq!(names, ["claude", "claude"]);
+    assert_eq!(place.hooks().len(), 2);
     let outcome = place.world.outcome(&blocking_event());
     assert_eq!(
         outcome.blocked().unwrap().failure(),

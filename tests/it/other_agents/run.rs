@@ -143,7 +143,7 @@ fn hooks_of_an_agent_run_in_order_after_ours() {
     world.hook("tool:pre_execute", "test ! -e a");
     let results = world.fire(&blocking_event());
     assert!(results.iter().all(|result| result.success()));
-    assert_eq!(results[0].hook().protocol_name(), "native");
+    assert_eq!(results[0].hook().event_pattern(), "tool:pre_execute");
     assert_eq!(results.len(), 3);
 }
 

@@ -84,12 +84,12 @@ fn a_large_output_keeps_no_hook_from_running() {
 fn the_global_executor_has_the_registry() {
     // The only test to use either, since both are there once for all tests.
     let event = custom("global:test");
-    let id = HookRegistry::global().register(hook("global:test", "exit 1"));
-    HookRegistry::global().register(hook("global:test", "echo second"));
+    HookRegistry::global().register(hook("global:test", "exit 1"));
+    HookRegistry::global().register(hook("global:*", "echo second"));
     assert_eq!(fire_event_blocking(&event).len(), 1);
     assert_eq!(fire_event_blocking_with(&event, keep_going()).len(), 2);
     assert!(!fire_event(event.clone()).unwrap().wait().allowed());
-    assert!(HookRegistry::global().remove(id));
+    assert!(HookRegistry::global().unregister("global:test"));
     assert_eq!(printed(&fire_event_blocking(&event)), ["second"]);
     let registry = HookExecutor::global().registry();
     assert!(Arc::ptr_eq(registry, HookRegistry::global()));

@@ -209,11 +209,9 @@ fn not_is_read_and_written() {
         assert!(error.contains(message), "{error}");
     }
     let guard = hook("*", "x").with_when("/a", not(&["a", "b"])).unwrap();
-    let conditions: Vec<_> = guard
-        .when()
-        .map(|(_, condition)| condition.to_string())
-        .collect();
-    assert_eq!(conditions, ["not a, b"]);
+    let event = HookEvent::session_start("s").with_data("a", "b");
+    let mismatch = guard.mismatch(&event, true).unwrap();
+    assert!(mismatch.contains("`not a, b`"), "{mismatch}");
 }
 
 /// The project of the hook and the directory of the session decide where a relative path leads.
