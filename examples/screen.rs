@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use forge_hooks::crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
-use forge_hooks::lifecycle::{Own, OwnAction, Submitted};
+use forge_hooks::lifecycle::{OwnAction, Submitted};
 use forge_hooks::{AppProfile, EventSpec, Hooks};
 
 /// How long a picture stays.
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     print!("{}", hooks.report());
     let keys = keys();
     let mut status = "q quits".to_owned();
-    let mut pending: Option<Submitted<Own>> = None;
+    let mut pending: Option<Submitted<OwnAction>> = None;
     loop {
         draw(&status)?;
         let key = match keys.recv_timeout(FRAME) {
@@ -64,7 +64,7 @@ enum Answer {
 }
 
 /// Called once a frame: asks the hooks, and shows their question. `y` and `n` answer it, `c` cancels.
-fn ask_hooks(quit: &mut Submitted<Own>, key: Option<char>) -> Answer {
+fn ask_hooks(quit: &mut Submitted<OwnAction>, key: Option<char>) -> Answer {
     match key {
         Some('c') => quit.cancel(),
         Some('y') => quit.answer(true),

@@ -14,6 +14,7 @@ use crate::config::{
     AlsoDeciding, Deciders, HookConfig, Installed, LoadReport, Review, Severity, TrustPolicy,
 };
 use crate::entry::Sandbox;
+use crate::error::SetupError;
 use crate::events::{EventSpec, EventTypeError, HookEvent, Vocabulary};
 use crate::executor::{FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, Remains};
 use crate::lifecycle::Lifecycle;
@@ -21,7 +22,7 @@ use crate::logging::warn;
 use crate::outcome::Outcome;
 use crate::profile::AppProfile;
 use crate::registry::HookRegistry;
-use crate::trace::{Trace, TraceError, with_cause};
+use crate::trace::Trace;
 use crate::trust::{Approval, TrustError, TrustStore};
 
 /// The hooks of a host: loaded from its users' files, run on its events.
@@ -319,7 +320,7 @@ fn trace_of_the_user(profile: &AppProfile) -> Option<Trace> {
     let mut files = variables.filter_map(|name| Some((std::env::var_os(&name)?, name)));
     let (file, name) = files.find(|(file, _)| !file.is_empty())?;
     let trace = Trace::builder(file).of_variable().build();
-    let report = |error: &TraceError| warn!("`{name}`: {}", with_cause(error));
+    let report = |error: &SetupError| warn!("`{name}`: {}", error.with_cause());
     trace.inspect_err(report).ok()
 }
 

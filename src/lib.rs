@@ -79,6 +79,7 @@ pub mod config;
 #[cfg(any(doc, doctest))]
 pub mod docs;
 mod entry;
+mod error;
 pub mod events;
 pub mod executor;
 mod files;
@@ -159,6 +160,7 @@ pub mod fuzzing {
     }
 }
 
+pub use error::SetupError;
 pub use events::{EventSpec, EventType, HookEvent};
 pub use executor::HookHandle;
 pub use hook::Hook;

@@ -9,13 +9,12 @@ use std::path::{Path, PathBuf};
 use serde::{Serialize, Serializer};
 
 use crate::entry::named;
-use crate::json::{Fault, Node, TextRange};
+use crate::json::{Fault, Node, Position};
 use crate::printable::{printable, shortened};
 
 named! {
     /// The severity of a problem.
-    #[non_exhaustive]
-    pub enum Severity {
+    pub(crate) enum Severity {
         /// A hook, or a whole file, cannot be used.
         Error = "error",
         /// A hook or a file can be used, but probably does not do what was intended.
@@ -30,7 +29,7 @@ named! {
 #[non_exhaustive]
 pub struct Problem {
     /// The severity.
-    pub severity: Severity,
+    pub(crate) severity: Severity,
     /// The file.
     #[serde(rename = "file", serialize_with = "file_name")]
     pub path: PathBuf,
@@ -38,9 +37,10 @@ pub struct Problem {
     pub index: Option<usize>,
     /// The path to the key in the file, such as `hooks[2].timeout`; none for a problem of the whole file.
     pub key: Option<String>,
-    /// The range in the file, for an editor to underline; none if the problem has no range.
+    /// The range in the file, for an editor to underline, empty if something is missing there; none if the problem has no
+    /// range.
     #[serde(flatten, serialize_with = "places")]
-    pub range: Option<TextRange>,
+    pub range: Option<Range<Position>>,
     /// The problem, including what was expected and what was found.
     pub message: String,
     /// The expected value, if known.
@@ -73,6 +73,13 @@ impl From<Fault> for Problem {
 }
 
 impl Problem {
+    /// Returns whether a hook, or a whole file, cannot be used. Otherwise the problem is a warning: it can be used, but
+    /// probably does not do what was intended.
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
     /// Creates a problem of a file as a whole.
     pub(crate) fn in_file(severity: Severity, path: &Path, message: impl Into<String>) -> Self {
         Self {
@@ -184,7 +191,7 @@ impl Problem {
     pub(crate) fn reason(&self) -> String {
         let path = self.path.to_string_lossy();
         let mut reason = format!("{}:", printable(&path));
-        if let Some(TextRange { start, .. }) = self.range {
+        if let Some(Range { start, .. }) = self.range {
             reason += &format!("{}:{}:", start.line, start.column);
         }
         if let Some(key) = &self.key {
@@ -206,9 +213,12 @@ fn file_name<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Erro
 }
 
 /// Writes a range into the object of its problem.
-fn places<S: Serializer>(range: &Option<TextRange>, serializer: S) -> Result<S::Ok, S::Error> {
-    let start = range.map(|range| range.start);
-    let end = range.map(|range| range.end);
+fn places<S: Serializer>(
+    range: &Option<Range<Position>>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let start = range.as_ref().map(|range| range.start);
+    let end = range.as_ref().map(|range| range.end);
     serializer.collect_map([
         ("line", start.map(|start| start.line)),
         ("column", start.map(|start| start.column)),

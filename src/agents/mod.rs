@@ -46,7 +46,8 @@ pub(crate) use own_command::{
 };
 pub(crate) use pi::PI;
 pub(crate) use qwen::QWEN;
-pub use reading::EventError;
+#[cfg(feature = "cli")]
+pub(crate) use reading::EventError;
 #[cfg(feature = "cli")]
 pub(crate) use row::APPLY_PATCH;
 #[cfg(feature = "cli")]

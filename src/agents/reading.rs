@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 use super::agent::Agent;
 use super::event::TOOL_NAME;
 use super::names::value_of;
+use crate::error::SetupError;
 use crate::events::{EventType, HookEvent, HostContext};
 
 /// Error converting the input of another agent's hook to an event.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum EventError {
+pub(crate) enum EventError {
     /// The input is not an object with a string `hook_event_name`.
     #[error("{0}")]
     Malformed(String),
@@ -48,13 +48,18 @@ impl Agent {
     /// }))?;
     /// assert_eq!(event.event_type.as_str(), "tool:pre_execute");
     /// assert_eq!(event.data()["tool_args"]["command"], "ls");
-    /// # Ok::<(), compat::EventError>(())
+    /// # Ok::<(), forge_hooks::SetupError>(())
     /// ```
     ///
     /// # Errors
     /// If the input is not an object, has no `hook_event_name`, or has one that the agent does not know or hosts do not
     /// fire.
-    pub fn event(&self, input: Value) -> Result<HookEvent, EventError> {
+    pub fn event(&self, input: Value) -> Result<HookEvent, SetupError> {
+        self.read_event(input).map_err(SetupError::new)
+    }
+
+    /// Converts the standard input of a hook of this agent to an event, as [`event`](Self::event).
+    pub(crate) fn read_event(&self, input: Value) -> Result<HookEvent, EventError> {
         let malformed = |message: &str| EventError::Malformed(message.to_owned());
         let Value::Object(fields) = input else {
             return Err(malformed("expected an object with `hook_event_name`"));

@@ -11,13 +11,14 @@ use super::session::{Beginning, Root};
 use super::vanished;
 use crate::agents::{Agent, CLAUDE, Event, GROK};
 use crate::config::{HookConfig, TrustPolicy};
+use crate::error::SetupError;
 use crate::events::EventType;
 use crate::executor::{Above, HookExecutor};
 use crate::files;
 use crate::hooks::Hooks;
 use crate::json;
 use crate::profile::AppProfile;
-use crate::trace::{Trace, TraceError};
+use crate::trace::Trace;
 
 /// The content of the command that is registered in an agent's settings.
 #[derive(Debug, Clone)]
@@ -186,7 +187,7 @@ impl Registered {
     }
 
     /// Builds the trace of events, if the command names a file for it. The error if it cannot be built.
-    pub(super) fn trace(&self, root: &Root) -> Option<Result<Trace, TraceError>> {
+    pub(super) fn trace(&self, root: &Root) -> Option<Result<Trace, SetupError>> {
         let builder = Trace::recording(self.trace_events.as_ref()?);
         Some(builder.outside_of(&root.directory).build())
     }

@@ -19,13 +19,14 @@ use super::registered::Registered;
 use super::session::{Beginning, Session, note_start};
 use super::settings;
 use crate::agents::{APPLY_PATCH, Agent, Answers, Event, Questions};
+use crate::error::SetupError;
 use crate::events::{AGENT_ID, EventType, HookEvent};
 use crate::executor::FireOptions;
 use crate::hook::Hook;
 use crate::hooks::Hooks;
 use crate::json;
 use crate::printable::printable;
-use crate::trace::{Trace, TraceError, with_cause};
+use crate::trace::Trace;
 
 /// Members that only events of Cursor have.
 const OF_CURSOR: [&str; 2] = ["cursor_version", "workspace_roots"];
@@ -57,7 +58,7 @@ pub(super) struct Turn<'a> {
     /// A file that had hooks when the session began, and has none now.
     gone: Option<String>,
     /// The trace that records the events; the error if that is not possible.
-    trace: Option<Result<Trace, TraceError>>,
+    trace: Option<Result<Trace, SetupError>>,
     /// The output of a tool in its own form.
     output: Value,
 }
@@ -256,7 +257,7 @@ impl<'a> Turn<'a> {
             decision.note(&message);
         }
         if let Some(Err(error)) = &self.trace {
-            decision.note(&format!("events are not recorded: {}", with_cause(error)));
+            decision.note(&format!("events are not recorded: {}", error.with_cause()));
         }
     }
 

@@ -8,7 +8,6 @@ use crate::cli::CommandError;
 use crate::cli::args::{self, Common, Recording};
 use crate::config::TrustPolicy;
 use crate::files::quoted_path;
-use crate::trace::with_cause;
 use crate::trust::{TrustError, TrustStore};
 use crate::{AppProfile, HookConfig, HookExecutorBuilder, Hooks, HooksBuilder, Trace};
 
@@ -144,7 +143,7 @@ impl Context<'_> {
             builder = builder.outside_of(root);
         }
         let trace = builder.build().map_err(|error| {
-            CommandError::new(format!("`--trace-events`: {}", with_cause(&error)))
+            CommandError::new(format!("`--trace-events`: {}", error.with_cause()))
         })?;
         Ok(Some(trace))
     }

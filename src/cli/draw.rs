@@ -3,12 +3,13 @@
 //! Reads the files again to show the lines. Does not know how they are read as hooks.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet, Title};
 
 use crate::cli::files;
-use crate::config::{Problem, Severity, TextRange};
+use crate::config::{Position, Problem, Severity};
 use crate::{LoadReport, printable};
 
 /// The most bytes of a line that are shown: a whole file may be one line.
@@ -22,7 +23,7 @@ pub(crate) fn drawn(report: &LoadReport, mut texts: Texts) -> String {
     let mut all = Vec::new();
     let mut problems = report.problems.iter();
     while let Some(problem) = problems.next() {
-        let excerpt = problem.range.and_then(|range| {
+        let excerpt = problem.range.as_ref().and_then(|range| {
             let path = &problem.path;
             let read = || files::open(path).and_then(files::text_of).ok();
             let text = texts.entry(path.clone()).or_insert_with(read);
@@ -64,7 +65,7 @@ fn drawn_with(problem: &Problem, help: Option<&String>, excerpt: Option<&Excerpt
 fn with_place<'a>(title: Title<'a>, problem: &Problem, excerpt: Option<&'a Excerpt>) -> Group<'a> {
     let path = files::display_path(&problem.path);
     let mut place = Origin::path(path.clone());
-    let Some(start) = problem.range.map(|range| range.start) else {
+    let Some(start) = problem.range.as_ref().map(|range| range.start) else {
         return title.element(place);
     };
     place = place.line(start.line).char_column(start.column);
@@ -92,7 +93,7 @@ struct Excerpt {
 }
 
 /// Returns the line in which a range begins, or a part of it; none if the text has changed since it was read.
-fn excerpt(text: &str, range: TextRange) -> Option<Excerpt> {
+fn excerpt(text: &str, range: &Range<Position>) -> Option<Excerpt> {
     let start = range.start.offset;
     let (before, after) = text.split_at_checked(start)?;
     let mark = text.len() - text.trim_start_matches('\u{FEFF}').len();
@@ -150,7 +151,7 @@ mod tests {
         let drawn = draw(&report);
         assert!(drawn.len() < 1000, "{drawn}");
         assert!(drawn.contains("\"timeout\":\"5\""), "{drawn}");
-        let column = report.problems[0].range.unwrap().start.column;
+        let column = report.problems[0].range.clone().unwrap().start.column;
         assert_eq!(column, 10 + 28 * 400 + 38);
     }
 
@@ -168,7 +169,7 @@ mod tests {
         assert_eq!(mark.find('^'), Some(at), "{drawn}");
         let marked = mark.matches('^').count();
         assert_eq!(marked, r#""\u{e0041}\u{fe0f}""#.len(), "{drawn}");
-        let column = report.problems[0].range.unwrap().start.column;
+        let column = report.problems[0].range.clone().unwrap().start.column;
         assert!(drawn.contains(&format!(":1:{column}\n")), "{drawn}");
         let hides = drawn.contains(['\u{200b}', '\u{e0041}', '\u{fe0f}']);
         assert!(!hides, "{drawn}");

@@ -27,7 +27,7 @@ mod rule;
 mod settings;
 mod shell;
 
-pub use crate::agents::{AGENTS, Agent, CLAUDE, CODEX, EventError};
+pub use crate::agents::{AGENTS, Agent, CLAUDE, CODEX};
 #[cfg(all(test, unix, feature = "cli"))]
 pub(crate) use input_tests::INPUTS;
 pub(crate) use protocol::{AgentProtocol, Origin};

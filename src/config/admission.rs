@@ -276,7 +276,7 @@ impl Admission {
 
 fn problem_of(item: &Item, path: &Path, message: String) -> Problem {
     let mut problem = Problem::in_file(Severity::Error, path, message);
-    problem.range = item.start;
+    problem.range.clone_from(&item.start);
     problem.in_entry(item.hook.source().and_then(|source| source.index))
 }
 

@@ -2,6 +2,7 @@
 //!
 //! `reader` reads the text.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use super::report::LoadReport;
 use crate::entry::FailurePolicy;
 use crate::events::EventType;
 use crate::hook::{Hook, HookSource, Unusable};
-use crate::json::TextRange;
+use crate::json::Position;
 use crate::pattern::EventPattern;
 use crate::problem::{Problem, Severity};
 use crate::profile::AppProfile;
@@ -71,7 +72,7 @@ pub(super) struct Item {
     /// True if the hook needs no approval, or has one that may have been lost.
     pub(super) is_approved: bool,
     /// The first character of the entry; none for a whole file.
-    pub(super) start: Option<TextRange>,
+    pub(super) start: Option<Range<Position>>,
 }
 
 impl Item {

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use crate::files;
-use crate::json::{LARGEST_TEXT, Position, Positions, TextRange, readable, too_large};
+use crate::json::{LARGEST_TEXT, Position, Positions, readable, too_large};
 use crate::problem::{Problem, Severity};
 
 /// A problem of a file as a whole.
@@ -35,8 +35,7 @@ impl FileError {
         let mut problem = Problem::in_file(Severity::Error, path, self.to_string());
         problem.is_limit = matches!(self, Self::TooLarge);
         if let Self::NotUtf8 { position, .. } = *self {
-            let (start, end) = (position, position);
-            problem.range = Some(TextRange { start, end });
+            problem.range = Some(position..position);
         }
         problem
     }

@@ -41,8 +41,9 @@ use crate::logging::debug;
 use crate::profile::AppProfile;
 use crate::trust::TrustStore;
 
-pub use crate::json::{Position, TextRange};
-pub use crate::problem::{Problem, Severity};
+pub use crate::json::Position;
+pub use crate::problem::Problem;
+pub(crate) use crate::problem::Severity;
 pub use report::{ConfigError, LoadReport, TrustPolicy};
 
 pub(crate) use content::{Owner, Switches};

@@ -90,7 +90,7 @@ impl LoadReport {
         self.problems.push(problem.made_printable());
     }
 
-    /// Returns whether no problem is an [error](Severity::Error).
+    /// Returns whether no problem is an [error](Problem::is_error).
     #[must_use]
     pub fn is_ok(&self) -> bool {
         let mut problems = self.problems.iter();

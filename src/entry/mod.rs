@@ -24,5 +24,5 @@ pub use output::{Decision, HookOutput};
 pub(crate) use parts::{DEFAULT_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 pub use parts::{FailurePolicy, HookCommand, Reads, Shell, Stdin};
 pub(crate) use reading::Reading;
-pub use sandbox::{Sandbox, SandboxUnsupported};
+pub use sandbox::Sandbox;
 pub(crate) use standing::{Off, Standing};

@@ -3,22 +3,22 @@
 /// Declares an enum whose values have names in JSON, with `as_str`, `ALL`, `Display`, `Serialize`, `Deserialize`. The
 /// declaration says whether the enum is `#[non_exhaustive]`.
 macro_rules! named {
-    ($(#[$about:meta])* pub enum $type:ident {
+    ($(#[$about:meta])* $visibility:vis enum $type:ident {
         $($(#[$of_variant:meta])* $variant:ident = $name:literal,)+
     }) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $type {
+        $visibility enum $type {
             $($(#[$of_variant])* $variant,)+
         }
 
         impl $type {
             /// Every value, in the order of the documentation.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+            $visibility const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// Returns the name in JSON.
             #[must_use]
-            pub fn as_str(self) -> &'static str {
+            pub(crate) fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name),+ }
             }
         }

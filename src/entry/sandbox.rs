@@ -7,6 +7,8 @@ use std::fmt;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use crate::error::SetupError;
+
 /// The access of a hook in a sandbox (Linux): it reads all files that the user can read, writes its own temporary directory,
 /// and opens no socket; the methods widen or narrow that. On a system that cannot enforce it, the hook fails without
 /// running, with [`FailureKind::NoSandbox`](crate::FailureKind::NoSandbox). See [docs/sandbox.md](crate::docs::sandbox).
@@ -19,9 +21,8 @@ use serde::{Serialize, Serializer};
 /// use forge_hooks::{Hook, Sandbox};
 ///
 /// let tests = Sandbox::new().writing(["."]).with_network();
-/// let hook = Hook::new("agent:stop", "npm test")?.with_sandbox(tests.clone());
-/// assert_eq!(hook.sandbox(), Some(&tests));
 /// assert_eq!(tests.to_string(), "reads everything, writes `.` and its temporary directory, opens network sockets");
+/// let hook = Hook::new("agent:stop", "npm test")?.with_sandbox(tests);
 /// # Ok::<(), forge_hooks::HookError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -29,13 +30,6 @@ pub struct Sandbox {
     read: Option<Vec<String>>,
     write: Vec<String>,
     network: bool,
-}
-
-/// The reason why no hook can run in a sandbox on this system.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{reason}")]
-pub struct SandboxUnsupported {
-    reason: String,
 }
 
 impl Sandbox {
@@ -72,10 +66,8 @@ impl Sandbox {
     ///
     /// # Errors
     /// The reason why they cannot. Each hook with a sandbox then fails without running.
-    pub fn support() -> Result<(), SandboxUnsupported> {
-        crate::process::sandbox_support().map_err(|refused| SandboxUnsupported {
-            reason: refused.to_string(),
-        })
+    pub fn support() -> Result<(), SetupError> {
+        crate::process::sandbox_support().map_err(SetupError::new)
     }
 
     /// Returns the paths that the hook may read, if they are listed.

@@ -26,7 +26,6 @@ use crate::globs::{Glob, with_slashes};
 /// #   .config_home(home.path())
 ///     .load();
 /// assert_eq!(hooks.vocabulary().events().len(), 24);
-/// assert!(!hooks.vocabulary().can_block(&saved));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -114,13 +113,13 @@ impl Vocabulary {
 
     /// Returns the host's tools as it has declared them: names and globs.
     #[must_use]
-    pub fn tools(&self) -> &[String] {
+    pub(crate) fn tools(&self) -> &[String] {
         &self.tools
     }
 
     /// Returns whether a tool of this name has been declared, by its name or by a glob.
     #[must_use]
-    pub fn has_tool(&self, name: &str) -> bool {
+    pub(crate) fn has_tool(&self, name: &str) -> bool {
         let is_named = self.tools.iter().any(|tool| tool == name);
         is_named || self.globs.iter().any(|glob| glob.matches(name))
     }
@@ -138,14 +137,14 @@ impl Vocabulary {
     /// Returns whether hooks can block the event: as [`EventType::can_block`], except for the host's
     /// [notify-only](EventSpec::notify_only) events.
     #[must_use]
-    pub fn can_block(&self, event_type: &EventType) -> bool {
+    pub(crate) fn can_block(&self, event_type: &EventType) -> bool {
         let declared = self.event(event_type.as_str());
         event_type.can_block() && declared.is_none_or(EventSpec::can_block)
     }
 
     /// Returns the event whose name is most similar to this text, if one is similar enough to be a typo.
     #[must_use]
-    pub fn nearest_event(&self, text: &str) -> Option<&EventSpec> {
+    pub(crate) fn nearest_event(&self, text: &str) -> Option<&EventSpec> {
         if let Some(event) = self.before_or_after(text) {
             return Some(event);
         }
@@ -172,7 +171,7 @@ impl Vocabulary {
     /// Returns the tool whose name is most similar to this text, if one is similar enough to be a typo. Globs
     /// are not compared.
     #[must_use]
-    pub fn nearest_tool(&self, text: &str) -> Option<&str> {
+    pub(crate) fn nearest_tool(&self, text: &str) -> Option<&str> {
         let names = || self.tools.iter().map(String::as_str);
         let same = names().find(|tool| tool.eq_ignore_ascii_case(text));
         same.or_else(|| nearest(text, names(), LIKE_AN_EVENT))

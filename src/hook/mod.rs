@@ -25,9 +25,7 @@ mod source;
 mod tests;
 mod when;
 
-pub use crate::entry::{
-    FailurePolicy, HookCommand, May, Reads, Sandbox, SandboxUnsupported, Shell, Stdin,
-};
+pub use crate::entry::{FailurePolicy, HookCommand, May, Reads, Sandbox, Shell, Stdin};
 pub(crate) use canonical::canonical;
 pub(crate) use compared::Compared;
 pub use condition::Condition;

@@ -14,8 +14,8 @@ pub(crate) use fault::Fault;
 #[cfg(feature = "cli")]
 pub(crate) use node::JsonTree;
 pub(crate) use node::{Member, Node, kind};
+pub use position::Position;
 pub(crate) use position::Positions;
-pub use position::{Position, TextRange};
 pub(crate) use text::{Readable, parse, read, readable, values};
 #[cfg(test)]
 pub(crate) use tree::{DEEPEST, MOST_VALUES};

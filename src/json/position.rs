@@ -16,16 +16,6 @@ pub struct Position {
     pub offset: usize,
 }
 
-/// A range of a hooks file, for an editor to underline. Empty if something is missing there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub struct TextRange {
-    /// The position of the first character.
-    pub start: Position,
-    /// The position after the last character.
-    pub end: Position,
-}
-
 /// The positions of a text. A lookup reads at most one block, however long a line is.
 pub(crate) struct Positions<'a> {
     text: &'a str,
@@ -52,11 +42,8 @@ impl<'a> Positions<'a> {
         }
     }
 
-    pub(crate) fn range(&self, range: &Range<usize>) -> TextRange {
-        TextRange {
-            start: self.position(range.start),
-            end: self.position(range.end),
-        }
+    pub(crate) fn range(&self, range: &Range<usize>) -> Range<Position> {
+        self.position(range.start)..self.position(range.end)
     }
 
     pub(crate) fn position(&self, offset: usize) -> Position {

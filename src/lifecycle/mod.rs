@@ -44,7 +44,7 @@ use crate::outcome::Outcome;
 
 pub use action::{Request, Running};
 pub use kinds::{Compaction, Model, Session, Stream, Turn};
-pub use own::{Own, OwnAction};
+pub use own::OwnAction;
 pub use permission::{Permission, PermissionRun};
 pub use permit::Permit;
 pub use question::Question;
@@ -184,8 +184,8 @@ impl Lifecycle {
 
     /// Creates a custom action of the host, between events that it has [declared](crate::HooksBuilder::event). A change that
     /// a hook makes blocks it: only a tool, a prompt and the messages for a model can be changed.
-    pub fn action<'a>(&self, action: &OwnAction) -> Request<'a, Own> {
-        Request::new(self, action.row(), [], Own)
+    pub fn action<'a>(&self, action: &OwnAction) -> Request<'a, OwnAction> {
+        Request::new(self, action.row(), [], action.clone())
     }
 
     /// Creates a call of a model, with the number of its messages. [`with_messages`](Request::with_messages) lets hooks see and

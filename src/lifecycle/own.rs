@@ -78,14 +78,10 @@ impl OwnAction {
     }
 }
 
-/// A custom action of the host; see [`Lifecycle::action`](super::Lifecycle::action).
-#[derive(Debug)]
-pub struct Own;
+impl Action for OwnAction {}
+impl Begins for OwnAction {}
 
-impl Action for Own {}
-impl Begins for Own {}
-
-impl Request<'_, Own> {
+impl Request<'_, OwnAction> {
     /// Fires the event before the action, calls the function, and fires the event after it, or that of its failure with the
     /// message of the error. A host that shows [failures](crate::Outcome::failures) of the last event calls
     /// [`begin`](Request::begin) and [`finish`](Running::finish), which returns its outcome.
@@ -94,7 +90,7 @@ impl Request<'_, Own> {
     /// The errors of [`begin`](Request::begin). The function has not been called then.
     pub fn run<T, E: fmt::Display>(
         self,
-        work: impl FnOnce(&mut Running<Own>) -> Result<T, E>,
+        work: impl FnOnce(&mut Running<OwnAction>) -> Result<T, E>,
     ) -> Result<Result<T, E>, HookBlockedError> {
         let mut running = self.begin()?;
         let done = work(&mut running);
@@ -103,7 +99,7 @@ impl Request<'_, Own> {
     }
 }
 
-impl Running<Own> {
+impl Running<OwnAction> {
     /// Sets a field of the data of the end's event, if its value is known only now.
     pub fn set_field(&mut self, name: impl Into<String>, value: impl Into<Value>) {
         self.open.set_field(name.into(), value.into());

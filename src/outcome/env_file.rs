@@ -11,7 +11,7 @@ use tempfile::TempPath;
 /// `export KEY=value` for the commands of the session. The file is removed when its last result is
 /// dropped.
 #[derive(Debug, Clone)]
-pub struct EnvFile {
+pub(crate) struct EnvFile {
     path: Arc<TempPath>,
     bytes: Vec<u8>,
 }
@@ -25,14 +25,14 @@ impl EnvFile {
     /// Returns the path of the file. The hook may have put another file in its place, so read [`bytes`](EnvFile::bytes)
     /// instead.
     #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Returns the content that the hook has written. If it is longer than 1 MiB, returns only the complete lines within the
     /// first 1 MiB.
     #[must_use]
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }

@@ -108,7 +108,7 @@ impl Serialize for HookResult {
         fields.serialize_field("diagnostics", self.diagnostics())?;
         let variables = self
             .env_file()
-            .map(|file| String::from_utf8_lossy(file.bytes()));
+            .map(|(_, content)| String::from_utf8_lossy(content));
         fields.serialize_field("env_file", &variables)?;
         fields.end()
     }

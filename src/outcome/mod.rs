@@ -23,7 +23,7 @@ use crate::printable::{limited, printable_lines};
 
 pub use crate::entry::{Decision, FailureKind, HookOutput};
 pub(crate) use end::{End, Trail, exit_failure};
-pub use env_file::EnvFile;
+pub(crate) use env_file::EnvFile;
 pub(crate) use error_line::error_line;
 pub use failures::Failures;
 pub use residency::Residency;

@@ -4,15 +4,16 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::Residency;
 use super::end::{End, Trail, exit_failure};
 use super::error_line::{error_line, is_long};
 use super::verdict::{Handles, Verdict};
-use super::{EnvFile, Residency};
 use crate::entry::{Decision, Failure, FailureKind, HookOutput, Reading};
 use crate::hook::Hook;
 use crate::printable::{limited, printable};
@@ -361,11 +362,14 @@ impl HookResult {
         self.trail.output_held_open
     }
 
-    /// Returns the file with variables for the session, if the hook's protocol has one and the hook wrote to it. The host
-    /// decides how to use it.
+    /// Returns the file with variables for the session, and its content, if the hook's protocol has one and the hook wrote to
+    /// it: lines such as `export KEY=value` for the commands of the session. The host decides how to use it. Read the content
+    /// instead of the file, in whose place the hook may have put another one. Of a content longer than 1 MiB, it is the complete
+    /// lines within the first 1 MiB. The file is removed when its last result is dropped.
     #[must_use]
-    pub fn env_file(&self) -> Option<&EnvFile> {
-        self.trail.env_file.as_deref()
+    pub fn env_file(&self) -> Option<(&Path, &[u8])> {
+        let file = self.trail.env_file.as_deref()?;
+        Some((file.path(), file.bytes()))
     }
 
     /// Returns the standard output as the bytes that were written; the middle is missing if it was longer than the limit.

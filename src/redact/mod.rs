@@ -14,6 +14,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
+use crate::error::SetupError;
+
 use regex::{Regex, RegexBuilder};
 use serde_json::Value;
 
@@ -50,15 +52,6 @@ struct Rules {
     off: bool,
     names: Vec<Regex>,
     patterns: Vec<Regex>,
-}
-
-/// Error for a redaction pattern that cannot be used.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("invalid redaction pattern `{pattern}`")]
-pub struct RedactError {
-    pattern: String,
-    #[source]
-    cause: regex::Error,
 }
 
 impl Redactor {
@@ -104,11 +97,11 @@ impl Redactor {
     ///
     /// # Errors
     /// If it is not a regular expression, or if it takes more than 1 MiB when compiled.
-    pub fn with_pattern(mut self, pattern: &str) -> Result<Self, RedactError> {
+    pub fn with_pattern(mut self, pattern: &str) -> Result<Self, SetupError> {
         let mut regex = RegexBuilder::new(pattern);
         let regex = regex.size_limit(LARGEST_PATTERN).build();
-        let pattern = pattern.to_owned();
-        let regex = regex.map_err(|cause| RedactError { pattern, cause })?;
+        let invalid = || format!("invalid redaction pattern `{pattern}`");
+        let regex = regex.map_err(|cause| SetupError::because(invalid(), cause))?;
         Arc::make_mut(&mut self.rules).patterns.push(regex);
         Ok(self)
     }

@@ -19,7 +19,8 @@ mod run;
 mod sandbox;
 
 pub(crate) use firing::Firing;
-pub use observation::{DropReason, FiredEvent, HookRun, How, Observation, Observations};
+pub(crate) use observation::{DropReason, How};
+pub use observation::{FiredEvent, HookRun, Observation, Observations};
 pub(crate) use observation::{Observe, Observers};
 pub(crate) use report::Reporter;
 pub(crate) use resident::Residents;

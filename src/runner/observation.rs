@@ -37,8 +37,9 @@ pub enum Observation {
     /// [`Outcome`](crate::Outcome).
     Ended(HookRun, Box<HookResult>),
     /// A hook of an event that was fired will not run. A hook that does not run because one before it failed is not reported; the
-    /// outcome shows it.
-    Dropped(HookRun, DropReason),
+    /// outcome shows it. The reason is `cancelled` (before the hook's turn, or the executor was dropped), `busy` (the queue is
+    /// full), `no_thread` (the system cannot start one) or `shut_down`.
+    Dropped(HookRun, &'static str),
     /// An event has its outcome, whether it has hooks or not. An event that is not taken has none.
     Fired(Box<FiredEvent>),
 }
@@ -72,7 +73,7 @@ pub struct FiredEvent {
     /// The joint decision of its hooks.
     pub outcome: Outcome,
     /// The way in which the host fires it.
-    pub how: How,
+    pub(crate) how: How,
 }
 
 /// The way in which a host fires an event: the parts of its [`FireOptions`](crate::FireOptions), and of its executor, that
@@ -80,24 +81,22 @@ pub struct FiredEvent {
 // Each is a switch of its own.
 #[allow(clippy::struct_excessive_bools)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct How {
+pub(crate) struct How {
     /// The host asks its user: [`handles_ask`](crate::FireOptions::handles_ask).
-    pub handles_ask: bool,
+    pub(crate) handles_ask: bool,
     /// The host applies changes: [`applies_updates`](crate::FireOptions::applies_updates).
-    pub applies_updates: bool,
+    pub(crate) applies_updates: bool,
     /// A failure skips the hooks after it: [`stop_on_failure`](crate::FireOptions::stop_on_failure).
-    pub stop_on_failure: bool,
+    pub(crate) stop_on_failure: bool,
     /// The user has [disabled](crate::HookExecutor::disabled_by) the hooks.
-    pub is_disabled: bool,
+    pub(crate) is_disabled: bool,
     /// The event is one that the host has declared, or that this crate knows.
-    pub is_known: bool,
+    pub(crate) is_known: bool,
 }
 
 named! {
     /// The reason why a hook did not run.
-    #[non_exhaustive]
-    pub enum DropReason {
+    pub(crate) enum DropReason {
         /// The hook's event was cancelled before the hook's turn, or its executor was dropped.
         Cancelled = "cancelled",
         /// The queue was full. The host may fire the event again.

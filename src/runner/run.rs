@@ -56,7 +56,7 @@ impl Runner {
         self.reporter
             .dropped(hook, &firing.event.event_type, reason);
         self.observers
-            .observe(|| Observation::Dropped(firing.run_of(hook), reason));
+            .observe(|| Observation::Dropped(firing.run_of(hook), reason.as_str()));
     }
 
     /// Returns the result of a hook at which this crate's own code panicked, and logs the panic.

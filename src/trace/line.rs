@@ -12,7 +12,7 @@ use crate::hook::Hook;
 use crate::outcome::{Decision, FailureKind, HookResult, Residency};
 use crate::printable::printable_json;
 use crate::redact::Redactor;
-use crate::runner::{DropReason, HookRun};
+use crate::runner::HookRun;
 
 /// The most bytes of a text in a line.
 pub(super) const LONGEST_TEXT: usize = 4 * 1024;
@@ -64,8 +64,8 @@ impl Note {
         }
     }
 
-    pub(super) fn of_drop(run: &HookRun, reason: DropReason) -> Self {
-        Self::new(run, vec![("dropped", reason.as_str().into())], None)
+    pub(super) fn of_drop(run: &HookRun, reason: &str) -> Self {
+        Self::new(run, vec![("dropped", reason.into())], None)
     }
 
     fn new(run: &HookRun, ended: Vec<Field>, reason: Option<&str>) -> Self {

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::error::SetupError;
 use crate::files::PathRule;
 use crate::paths::Names;
 use crate::redact::Redactor;
@@ -74,41 +75,6 @@ struct Shared {
     queue: Queue,
     /// True if events have lines too.
     has_events: bool,
-}
-
-/// Error building a trace.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TraceError {
-    /// The file cannot be opened or created, or it is not a file.
-    #[error("cannot open the trace file `{}`", path.display())]
-    Open {
-        /// The path of the file.
-        path: PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
-    /// The thread that writes the file cannot be started.
-    #[error("cannot start a thread for the trace file `{}`", path.display())]
-    Thread {
-        /// The path of the file.
-        path: PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
-}
-
-// Its cause may hold any error, of which a host only reads the text.
-impl std::panic::UnwindSafe for TraceError {}
-impl std::panic::RefUnwindSafe for TraceError {}
-
-/// Returns the message of an error with its cause.
-pub(crate) fn with_cause(error: &TraceError) -> String {
-    match error {
-        TraceError::Open { source, .. } | TraceError::Thread { source, .. } => {
-            format!("{error}: {source}")
-        }
-    }
 }
 
 /// The sizes of a file with events, in bytes: a line must fit, and a reader keeps no more.
@@ -307,7 +273,7 @@ impl TraceBuilder {
     /// # Errors
     /// If the file cannot be opened for writing, if it is a directory, a pipe, a socket or a disk, if it lies in a directory of
     /// [`outside_of`](Self::outside_of), if others could read its [events](Self::events), or if no thread can be started.
-    pub fn build(self) -> Result<Trace, TraceError> {
+    pub fn build(self) -> Result<Trace, SetupError> {
         let rule = self.rule();
         let path = if self.is_of_variable {
             self.path.clone()
@@ -324,7 +290,10 @@ impl TraceBuilder {
         });
         let file = match created {
             Ok(file) => file,
-            Err(source) => return Err(TraceError::Open { path, source }),
+            Err(cause) => {
+                let message = format!("cannot open the trace file `{}`", path.display());
+                return Err(SetupError::because(message, cause));
+            }
         };
         let (queue, received) = queue(self.capacity, MOST_WAITING);
         let writer = Writer {
@@ -336,8 +305,12 @@ impl TraceBuilder {
             has_warned: false,
         };
         let thread = std::thread::Builder::new().name("forge-hooks-trace".to_owned());
-        if let Err(source) = thread.spawn(move || writer.run()) {
-            return Err(TraceError::Thread { path, source });
+        if let Err(cause) = thread.spawn(move || writer.run()) {
+            let message = format!(
+                "cannot start a thread for the trace file `{}`",
+                path.display()
+            );
+            return Err(SetupError::because(message, cause));
         }
         Ok(Trace {
             shared: Arc::new(Shared {

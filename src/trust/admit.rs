@@ -17,8 +17,7 @@ const VANISHED: &str = "it was approved, but its entry was changed or removed si
 
 /// The approval status of a project's hook. The text is for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ApprovalStatus {
+pub(crate) enum ApprovalStatus {
     /// The hook is as a person has approved it.
     Approved,
     /// The hook was never approved. It is not registered, and the host continues without it.

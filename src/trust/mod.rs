@@ -12,7 +12,7 @@ mod store;
 mod unchanged;
 mod worktree;
 
-pub use admit::ApprovalStatus;
+pub(crate) use admit::ApprovalStatus;
 pub(crate) use admit::ProjectApprovals;
 pub use approval::{Approval, Approved};
 pub use error::TrustError;

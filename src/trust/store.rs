@@ -1,18 +1,16 @@
 //! The file that stores approvals: owned by the user, private, replaced in one step.
 
-use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::admit::{ApprovalStatus, ProjectApprovals};
+use super::admit::ProjectApprovals;
 use super::approval::{Approval, Approved, canonical_root};
 use super::error::TrustError;
 use super::worktree::identity;
 use crate::files::{self, NewFile};
-use crate::hook::Hook;
 use crate::json;
 use crate::profile::HOOK_CHAIN;
 
@@ -151,23 +149,6 @@ impl TrustStore {
         let own = content.projects.remove(&root);
         let approved = own.or_else(|| content.projects.remove(&main));
         Ok(approved.unwrap_or_default())
-    }
-
-    /// Returns whether each of these hooks of a project is approved, in their order.
-    ///
-    /// # Errors
-    /// If the project cannot be found, or if the store cannot be used.
-    pub fn status<I>(
-        &self,
-        root: impl AsRef<Path>,
-        hooks: I,
-    ) -> Result<Vec<ApprovalStatus>, TrustError>
-    where
-        I: IntoIterator<Item: Borrow<Hook>>,
-    {
-        let approvals = self.approvals(root.as_ref())?;
-        let status = |hook: I::Item| approvals.admit(hook.borrow().clone()).1;
-        Ok(hooks.into_iter().map(status).collect())
     }
 
     pub(crate) fn approvals(&self, root: &Path) -> Result<ProjectApprovals, TrustError> {

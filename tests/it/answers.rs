@@ -192,7 +192,7 @@ fn block_outranks_ask_and_ask_allow() {
     ] {
         let world = World::new();
         for answer in &answers {
-            world.answering(json!({ "decision": answer.as_str() }));
+            world.answering(json!({ "decision": answer.to_string() }));
         }
         for options in [options.clone(), options.clone().stop_on_failure(false)] {
             let outcome = world.executor.execute(&blocking_event(), options.clone());

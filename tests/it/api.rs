@@ -8,16 +8,13 @@ use std::sync::Arc;
 
 use forge_hooks::config::ConfigError;
 use forge_hooks::events::EventTypeError;
-use forge_hooks::executor::DropReason;
 use forge_hooks::executor::Observations;
 use forge_hooks::lifecycle::{OwnAction, Question, Submitted, ToolRun};
-use forge_hooks::redact::RedactError;
-use forge_hooks::trace::TraceError;
-use forge_hooks::trust::{Approval, ApprovalStatus, Approved, TrustError};
+use forge_hooks::trust::{Approval, Approved, TrustError};
 use forge_hooks::{
     AppProfile, CancelToken, Decision, EventType, FailureKind, FireOptions, Hook, HookBlockedError,
     HookConfig, HookError, HookEvent, HookExecutor, HookHandle, HookOutput, HookResult, Hooks,
-    HooksBuilder, Lifecycle, LoadReport, Outcome, Permit, SubmitError, Trace,
+    HooksBuilder, Lifecycle, LoadReport, Outcome, Permit, SetupError, SubmitError, Trace,
 };
 
 use forge_hooks::lifecycle::{
@@ -34,8 +31,6 @@ fn types_are_send_and_sync_and_have_debug() {
     shared::<Approval>();
     shared::<Approved>();
     shared::<CancelToken>();
-    shared::<DropReason>();
-    shared::<ApprovalStatus>();
     shared::<HookHandle>();
     shared::<HookOutput>();
     shared::<Hooks>();
@@ -100,7 +95,7 @@ fn each_type_can_be_kept_in_a_panic() {
     kept::<Submitted<Permission>>();
     kept::<ToolRun>();
     kept::<Trace>();
-    kept::<TraceError>();
+    kept::<SetupError>();
     kept::<TrustError>();
 }
 
@@ -125,9 +120,8 @@ fn every_error_can_travel_in_a_box() {
     error::<EventTypeError>();
     error::<HookBlockedError>();
     error::<HookError>();
-    error::<RedactError>();
+    error::<SetupError>();
     error::<SubmitError>();
-    error::<TraceError>();
     error::<TrustError>();
 
     fn guarded() -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -173,13 +167,11 @@ fn the_names_in_json_stay() {
     let failures = "exit signal timed_out not_found not_executable not_started no_working_dir no_sandbox event_too_large \
         arguments_not_mapped misconfigured invalid_answer no_answer status_lost panicked circular approval_lost not_taken \
         cancelled";
-    let named: Vec<_> = FailureKind::ALL.iter().map(|kind| kind.as_str()).collect();
+    let named: Vec<_> = FailureKind::ALL.iter().map(ToString::to_string).collect();
     assert_eq!(named, failures.split_whitespace().collect::<Vec<_>>());
     assert_eq!(FailureKind::TimedOut.to_string(), "timed_out");
-    let named = Decision::ALL.iter().map(|decision| decision.as_str());
+    let named = Decision::ALL.iter().map(ToString::to_string);
     assert!(named.eq(["allow", "ask", "block"]));
-    let named = DropReason::ALL.iter().map(|reason| reason.as_str());
-    assert!(named.eq(["cancelled", "busy", "no_thread", "shut_down"]));
 }
 
 #[test]

@@ -59,8 +59,15 @@ fn check(outcome: &Outcome, would: &str, case: &str) {
     assert!(outcome.system_messages().is_empty(), "{case}");
     assert!(!outcome.stops_turn(), "{case}");
     let observed = &outcome.results()[0];
-    let decisions = (observed.would().map(Decision::as_str), observed.decision());
-    assert_eq!(decisions, (Some(would), Decision::Allow), "{case}");
+    let decisions = (
+        observed.would().map(|would| would.to_string()),
+        observed.decision(),
+    );
+    assert_eq!(
+        decisions,
+        (Some(would.to_owned()), Decision::Allow),
+        "{case}"
+    );
     let is_told = !matches!(observed.failure(), None | Some(FailureKind::Exit));
     assert_eq!(!outcome.failures().is_empty(), is_told, "{case}");
 }

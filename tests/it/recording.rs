@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 #[cfg(unix)]
 use forge_hooks::hook::May;
-use forge_hooks::trace::TraceError;
 use forge_hooks::{
     Decision, FireOptions, Hook, HookEvent, HookExecutor, HookOutput, HostContext, Trace,
 };
@@ -464,7 +463,7 @@ fn is_refused(error: &str) -> bool {
     error.contains("an agent could read") || error.contains("it is not known where it leads")
 }
 
-fn error_of(built: Result<Trace, TraceError>) -> String {
+fn error_of(built: Result<Trace, forge_hooks::SetupError>) -> String {
     let error = built.err().unwrap();
     std::error::Error::source(&error).unwrap().to_string()
 }

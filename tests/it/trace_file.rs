@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use forge_hooks::Trace;
-use forge_hooks::trace::TraceError;
 #[cfg(unix)]
 use forge_hooks::{AppProfile, FireOptions, Hooks};
 use serde_json::Value;
@@ -271,17 +270,17 @@ fn an_unwritable_trace_fails_at_the_start() {
     }
     for (path, expected) in cases {
         let error = Trace::builder(&path).build().unwrap_err();
-        let TraceError::Open { source, .. } = &error else {
-            panic!("{error:?}")
-        };
+        let source = std::error::Error::source(&error).unwrap();
         assert!(source.to_string().contains(expected), "{source}");
         let message = format!("cannot open the trace file `{}`", path.display());
         assert_eq!(error.to_string(), message);
     }
-    let Err(TraceError::Open { path, .. }) = Trace::builder("Cargo.toml/x").build() else {
-        panic!("it is no directory")
-    };
-    assert!(path.is_absolute());
+    let error = Trace::builder("Cargo.toml/x").build().unwrap_err();
+    let absolute = std::path::absolute("Cargo.toml/x").unwrap();
+    assert!(
+        error.to_string().contains(absolute.to_str().unwrap()),
+        "{error}"
+    );
 }
 
 #[test]

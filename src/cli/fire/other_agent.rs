@@ -53,7 +53,7 @@ pub(super) fn keep_variables(agent: &Agent, pass: &Pass) -> Result<(), CommandEr
     };
     let results = pass.outcome.results().iter().chain(&pass.background);
     let mut files = results.filter_map(HookResult::env_file);
-    let kept = files.try_for_each(|file| keep(file.bytes()));
+    let kept = files.try_for_each(|(_, content)| keep(content));
     kept.map_err(|error| CommandError::new(format!("cannot write `{}`: {error}", path.display())))
 }
 
@@ -64,10 +64,12 @@ fn read(
     terminal: &mut Terminal<'_>,
 ) -> Result<HookEvent, CommandError> {
     let (file, payload) = payload(agent, args, context, terminal)?;
-    agent.event(payload.into()).map_err(|error| match error {
-        EventError::NotFired { .. } => CommandError::new(error.to_string()),
-        error => event::cannot_read(file, error).with_fix(AS_AGENTS_DO),
-    })
+    agent
+        .read_event(payload.into())
+        .map_err(|error| match error {
+            EventError::NotFired { .. } => CommandError::new(error.to_string()),
+            error => event::cannot_read(file, error).with_fix(AS_AGENTS_DO),
+        })
 }
 
 pub(super) const AS_AGENTS_DO: &str =

@@ -181,7 +181,7 @@ impl<'a, 'io> Show<'a, 'io> {
         let output = result.output().cloned().unwrap_or_default();
         let set = result
             .env_file()
-            .map(|file| String::from_utf8_lossy(file.bytes()).into());
+            .map(|(_, content)| String::from_utf8_lossy(content).into());
         for (what, lines) in [
             ("out", Some(result.stdout().to_owned())),
             ("err", Some(result.stderr().to_owned())),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use forge_hooks::config::{LoadReport, Severity, TrustPolicy};
+use forge_hooks::config::{LoadReport, TrustPolicy};
 use forge_hooks::trust::{Approval, TrustStore};
 use forge_hooks::{AppProfile, Hook, HookEvent, Hooks};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ fn is_blocked(hooks: &Hooks) -> bool {
 
 fn errors(report: &LoadReport) -> Vec<String> {
     let problems = report.problems.iter();
-    let errors = problems.filter(|problem| problem.severity == Severity::Error);
+    let errors = problems.filter(|problem| problem.is_error());
     errors.map(|problem| problem.message.clone()).collect()
 }
 

@@ -120,7 +120,7 @@ fn a_text_has_the_problems_of_its_file() {
     let of_text = HookConfig::default().check_text("a buffer", text);
     assert_eq!(of_file.problems.len(), of_text.problems.len());
     for (file, text) in of_file.problems.iter().zip(&of_text.problems) {
-        assert_eq!((file.range, &file.message), (text.range, &text.message));
+        assert_eq!((&file.range, &file.message), (&text.range, &text.message));
         assert_eq!(text.path, std::path::Path::new("a buffer"));
     }
 }

@@ -72,7 +72,10 @@ fn each_failure_has_a_row_or_other_tests() {
     let of_rows = rows.filter_map(|(_, expected)| expected.split(' ').next());
     let tested: Vec<_> = of_rows.chain(ELSEWHERE.split_whitespace()).collect();
     for failure in FailureKind::ALL {
-        assert!(tested.contains(&failure.as_str()), "no row for {failure}");
+        assert!(
+            tested.contains(&&*failure.to_string()),
+            "no row for {failure}"
+        );
     }
 }
 
@@ -107,7 +110,9 @@ fn check(world: &World, hook: &Hook, event: &HookEvent, failure: &str, goes_on: 
     let outcome = world.outcome(event);
     let result = &outcome.results()[0];
     let case = format!("{} under {}: {result:?}", hook.command(), hook.on_failure());
-    let kind = result.failure().map_or("-", |failure| failure.as_str());
+    let kind = result
+        .failure()
+        .map_or("-".to_owned(), |failure| failure.to_string());
     assert_eq!(kind, failure, "{case}");
     let succeeds = failure == "-" && result.exit_code() == 0 && result.should_continue();
     assert_eq!(result.success(), succeeds, "{case}");

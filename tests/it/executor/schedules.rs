@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::executor::{DropReason, HookRun, Observation, Observations};
+use forge_hooks::executor::{HookRun, Observation, Observations};
 use forge_hooks::{CancelToken, FireOptions, HookEvent, HookExecutor, HookHandle, SubmitError};
 
 use super::endurance::from_environment;
@@ -77,7 +77,7 @@ impl Witness {
             }
             // The host has got back what was refused; each of the others is reported once.
             Observation::Dropped(run, reason)
-                if *reason == DropReason::Cancelled || run.hook.background() =>
+                if *reason == "cancelled" || run.hook.background() =>
             {
                 self.ended(run);
             }

@@ -342,11 +342,11 @@ fn a_session_gets_context_and_variables() {
         .iter()
         .map(|result| result.env_file())
         .collect();
-    assert_eq!(files[0].unwrap().bytes(), b"export A=1\n");
+    assert_eq!(files[0].unwrap().1, b"export A=1\n");
     assert!(files[1].is_none() && files[2].is_none() && outcome.results()[2].success());
-    let long = files[3].unwrap().bytes();
+    let long = files[3].unwrap().1;
     assert!(long.len() > 1_000_000 && long.ends_with(b"\nexport A=/a/b\n"));
-    let path = files[0].unwrap().path().to_owned();
+    let path = files[0].unwrap().0.to_owned();
     assert!(path.exists());
     drop(outcome);
     assert!(!path.exists());
