@@ -167,7 +167,7 @@ impl HooksBuilder {
     ///
     /// Its hooks come before those of other files. Only `disable` and `enabled` in the file itself turn them off; its `disable`
     /// also turns off hooks of other files. A missing file is not an error. A file that cannot be used blocks, as a user's
-    /// does. See [`Hook::is_system`](crate::Hook::is_system).
+    /// does.
     ///
     /// On Unix, the file and its directories must belong to root, and no other user may be able to write them. Only if the
     /// path is set here, they may also belong to the current user, who can then change the file. On Windows, this is not

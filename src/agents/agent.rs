@@ -19,7 +19,7 @@ use crate::events::{LIKE_AN_EVENT, nearest};
 /// it only runs itself.
 #[cfg_attr(not(feature = "cli"), allow(dead_code))]
 pub struct Agent {
-    /// The name on the command line and in [`Hook::protocol_name`](crate::Hook::protocol_name).
+    /// The name on the command line and of the protocol of the agent's hooks.
     pub(crate) name: &'static str,
     /// The name that people use.
     pub(crate) title: &'static str,
@@ -143,7 +143,7 @@ pub(crate) enum Variable {
 }
 
 impl Agent {
-    /// Returns the name on the command line and in [`Hook::protocol_name`](crate::Hook::protocol_name), such as `claude`.
+    /// Returns the name on the command line, such as `claude`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name

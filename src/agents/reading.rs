@@ -34,7 +34,7 @@ pub(crate) enum EventError {
 
 impl Agent {
     /// Converts the standard input of a hook of this agent to an event. The agent's hooks receive every field again;
-    /// fields that have no place in the event become its [context](HookEvent::context).
+    /// fields that have no place in the event become its [context](HostContext).
     ///
     /// ```
     /// use forge_hooks::compat;

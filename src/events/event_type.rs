@@ -210,7 +210,7 @@ impl EventType {
     /// except `agent:subagent_start`, `context:post_compact`, `notification:show` and `llm:error`. The other events have
     /// happened already. Does not know which events a host has declared as
     /// [notify-only](crate::EventSpec::notify_only): see
-    /// [`Vocabulary::can_block`](crate::events::Vocabulary::can_block).
+    /// [`EventSpec::can_block`](crate::EventSpec::can_block).
     #[must_use]
     pub fn can_block(&self) -> bool {
         self.known().is_none_or(|known| known.can_block)
