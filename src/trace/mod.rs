@@ -150,7 +150,7 @@ impl Observe for Trace {
                 self.put(Message::Note(Box::new(Note::of_result(run, result))));
             }
             Observation::Dropped(run, reason) => {
-                self.put(Message::Note(Box::new(Note::of_drop(run, *reason))));
+                self.put(Message::Note(Box::new(Note::of_drop(run, reason))));
             }
             Observation::Fired(fired) if self.shared.has_events => {
                 self.put(Message::Event(Box::new(EventNote::new(fired))));
