@@ -48,7 +48,7 @@ pub(crate) fn is_printable(c: char) -> bool {
 
 /// Returns a text in one line that is safe to show to people.
 ///
-/// Each character that is not [printable](is_printable), including line breaks, is replaced by an escape.
+/// Each character that is not printable, including line breaks, is replaced by an escape.
 ///
 /// Names, commands, reasons and output of hooks come from files and programs of other authors. On a terminal
 /// they could hide or forge the text that a person uses to decide. A host that prints them should call this

@@ -127,7 +127,7 @@ impl HookExecutor {
     }
 
     /// Returns the name of the environment variable with which the user has disabled all hooks except [those of the
-    /// administrator](Hook::is_system). A host shows it to its user.
+    /// administrator](crate::HooksBuilder::system_file). A host shows it to its user.
     ///
     /// None if the variable is not set or the host does not [allow](crate::HookExecutorBuilder::allow_disable) it. The variable
     /// is read when the executor is built. Every event that would have had hooks is logged, as a warning if they could have

@@ -78,7 +78,7 @@ impl Hook {
     }
 
     /// Returns whether an executor would run the hook on this event, if it is [enabled](Self::enabled): whether its pattern
-    /// and its conditions match. [`pattern`](Self::pattern) alone does not need the event's data. A custom event counts as
+    /// and its conditions match. A custom event counts as
     /// one that can be blocked, even if it is [`notify_only`](crate::EventSpec::notify_only). Paths begin at the root of the
     /// hook's project, else at the host's current directory: an executor may have another one.
     #[must_use]

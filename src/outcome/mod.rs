@@ -187,7 +187,7 @@ impl Outcome {
         results.filter(|result| result.verdict().is_open_question())
     }
 
-    /// Returns the outcome after the user's answers. `ask` gets each [open question](Outcome::questions), in
+    /// Returns the outcome after the user's answers. `ask` gets each open question, in
     /// order, up to the first no. After a yes the hook allows; after a no it blocks, and its reason says that the
     /// user declined. Asks nothing if the operation is blocked.
     pub fn answer(mut self, mut ask: impl FnMut(&HookResult) -> bool) -> Self {
