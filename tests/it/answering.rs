@@ -176,7 +176,13 @@ fn settings_of_a_process_have_no_effect() {
     assert!(!world.one(hook.clone()).should_continue());
     assert!(matches!(hook.command(), HookCommand::Answer(answer) if **answer == output));
     assert_eq!(hook.command().to_string(), r#"{"decision":"block"}"#);
-    assert!(Hook::answering("*", HookOutput::default()).is_err());
+}
+
+#[test]
+fn an_empty_answer_and_a_wrong_pattern_are_refused() {
+    let mut output = HookOutput::default();
+    assert!(Hook::answering("*", output.clone()).is_err());
+    output.decision = Some(Decision::Block);
     assert!(Hook::answering("a:", output).is_err());
 }
 

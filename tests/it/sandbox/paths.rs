@@ -305,7 +305,7 @@ fn a_directory_that_was_missing_becomes_no_link() {
         .working_dir(&late)
         .build();
     let hook = confined(": >x", Sandbox::new().writing(["."]));
-    let _ = executor.registry().register(hook);
+    executor.registry().register(hook);
     let fire = || executor.execute(&blocking_event(), forge_hooks::FireOptions::new());
     symlink(world.path("other"), &late).unwrap();
     is_refused(&fire().results()[0], "is a link to");
