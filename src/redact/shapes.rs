@@ -16,10 +16,13 @@ const LONG_PREFIXES: &str = "AIza ATATT3 ATCTT3 GOCSPX- PMAK- SG. dckr_oat_ dckr
      pypi- sb_secret_ sk-ant- sk-or- sk-proj- sk-svcacct- sntrys_ sntryu_ tskey- whsec_ xai- xapp- xoxa- xoxa. xoxb- xoxb. \
      xoxe- xoxe. xoxo- xoxo. xoxp- xoxp. xoxr- xoxr. xoxs- xoxs. ya29.";
 
+/// The least bytes of a token behind its beginning.
+const TOKEN: usize = 16;
+
 /// The shapes: texts of which one is in each secret of a shape, and its pattern. If the pattern has a group `secret`, only this
 /// group is masked.
 #[rustfmt::skip]
-static SHAPES: [(&str, Lazy); 9] = [
+static SHAPES: [(&str, Lazy); 6] = [
     // `postgres://me:[hunter2]@host`
     ("://", pattern!(r#"://[^\s/?#@:"'<>]*:(?<secret>[^\s/"'<>]+)@"#)),
     // `<password>[hunter2]</password>`
@@ -33,6 +36,11 @@ static SHAPES: [(&str, Lazy); 9] = [
     ("-----BEGIN", pattern!(
         r"(?s)(?<secret>-----BEGIN [A-Z ]*PRIVATE KEY[A-Z ]*-----.*?(?:-----END [A-Z ]*-----|\z))"
     )),
+];
+
+/// The shapes of tokens, in the same form: each is a word of more than [`TOKEN`] bytes.
+#[rustfmt::skip]
+static TOKENS: [(&str, Lazy); 3] = [
     (PREFIXES, pattern!(&behind(&alternatives(PREFIXES), "[A-Za-z0-9]"))),
     (LONG_PREFIXES, pattern!(&behind(&alternatives(LONG_PREFIXES), r"[\w=+/~.-]"))),
     // A token of Telegram.
@@ -42,7 +50,7 @@ static SHAPES: [(&str, Lazy); 9] = [
 /// Returns the pattern of a token with at least 16 of these characters behind this beginning. It may follow an escaped line
 /// break: `\n`.
 fn behind(begin: &str, character: &str) -> String {
-    format!(r"(?-u)(?:\b|\\[nrt])(?<secret>(?:{begin}){character}{{16,}})")
+    format!(r"(?-u)(?:\b|\\[nrt])(?<secret>(?:{begin}){character}{{{TOKEN},}})")
 }
 
 fn alternatives(prefixes: &str) -> String {
@@ -52,7 +60,10 @@ fn alternatives(prefixes: &str) -> String {
 
 /// Finds the secrets of all shapes. A pattern is compiled only for a text that has one of its texts.
 pub(super) fn find(text: &str, spans: &mut Vec<Range<usize>>) {
-    for (hints, pattern) in &SHAPES {
+    let mut words = text.split(|c: char| c.is_ascii_whitespace());
+    let has_token = words.any(|word| word.len() > TOKEN);
+    let tokens = has_token.then_some(&TOKENS).into_iter().flatten();
+    for (hints, pattern) in SHAPES.iter().chain(tokens) {
         if hints.split(' ').any(|hint| text.contains(hint))
             && let Some(pattern) = pattern.as_ref()
         {
