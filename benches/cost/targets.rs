@@ -84,14 +84,14 @@ pub(crate) fn rows() -> Vec<Row> {
         ),
         count(
             "instructions of an answer without a process",
-            15_500.0,
-            15_000.0,
+            17_500.0,
+            16_700.0,
             counted::instructions_of_an_answer,
         ),
         count(
             "the same of an approved hook, 50 scripts beside it",
-            16_200.0,
-            15_700.0,
+            18_300.0,
+            17_500.0,
             counted::instructions_of_an_approved_answer,
         ),
         count("system calls of a hook", 31.2, 31.2, counted::system_calls),
@@ -231,7 +231,7 @@ pub(crate) fn rows() -> Vec<Row> {
         count(
             "instructions of an unmatched call beside 50 conditions",
             6_400_000.0,
-            6_100_000.0,
+            5_690_000.0,
             program::instructions_with_conditions,
         ),
         #[cfg(feature = "cli")]
