@@ -14,7 +14,11 @@ use within::assert_within;
 fuzz_target!(|text: &str| {
     for agent in AGENTS {
         let config = HookConfig::default().with_other_agents(OtherAgents::new([agent]));
-        let name = Path::new("/nowhere").join(agent.settings_files()[0]);
+        let file = match agent.name() {
+            "codex" => ".codex/hooks.json",
+            _ => ".claude/settings.json",
+        };
+        let name = Path::new("/nowhere").join(file);
         let report = config.check_text(name, text);
         assert_within(&report, text);
     }
