@@ -543,7 +543,7 @@ fn check_count(what: &str, count: usize, most: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// What of the paths of a call is protected.
+/// The protection of the paths of one call.
 pub(super) enum Protection {
     Same(Protects),
     /// These paths; beside them, the place of the work only says where they are.

@@ -1,4 +1,4 @@
-//! What a tool that no row names does to its paths, as the words of its name and of its arguments suggest.
+//! The effect of a tool that no row names on its paths, as the words of its name and of its arguments suggest it.
 
 use serde_json::{Map, Value};
 

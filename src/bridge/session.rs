@@ -60,9 +60,9 @@ pub(super) fn note_start(home: &Path, agent: &Agent) {
 
 /// Returns whether an agent has started such a session since this file was written.
 pub(crate) fn has_started(home: &Path, agent: &Agent, since: &Path) -> bool {
-    let written = |path: &Path| path.metadata().and_then(|file| file.modified()).ok();
-    written(&started_by(home, agent))
-        .zip(written(since))
+    let modified = |path: &Path| path.metadata().and_then(|file| file.modified()).ok();
+    modified(&started_by(home, agent))
+        .zip(modified(since))
         .is_some_and(|(started, registered)| started >= registered)
 }
 

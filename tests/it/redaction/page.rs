@@ -1,4 +1,4 @@
-//! What is masked and what is not, form by form: `shown.tsv` has a text, and what becomes of it.
+//! Each form of a secret is masked as `shown.tsv` has it: a text, and the text after it was masked.
 
 use forge_hooks::Redactor;
 
