@@ -38,7 +38,7 @@ pub(crate) const GEMINI: &Agent = &Agent {
         tool("grep_search", &["grep"]).with_arguments(SEARCH),
         tool("search_file_content", &["grep"]).with_arguments(DIR_PATH),
         tool("list_directory", &["ls", "list"]).with_arguments(DIR_PATH), tool("glob", &["glob"]).with_arguments(DIR_PATH),
-        tool("web_fetch", &["web_fetch"]), tool("google_web_search", &["web_search"]), tool("task", &["task", "agent"]),
+        tool("web_fetch", &["web_fetch"]).fetching_from("prompt"), tool("google_web_search", &["web_search"]), tool("task", &["task", "agent"]),
         tool("invoke_agent", &["task"]),
     ],
     corrects_paths: true,

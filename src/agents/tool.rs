@@ -15,6 +15,8 @@ pub(crate) struct Tool {
     pub(crate) arguments: Pairs,
     /// The arguments by which hooks of the agent recognize the tool's operation.
     pub(crate) needs: Words,
+    /// The argument with a text of which the tool fetches each address.
+    pub(crate) fetches_from: Option<&'static str>,
 }
 
 /// Creates a tool without arguments of its own names.
@@ -24,6 +26,7 @@ pub(crate) const fn tool(theirs: &'static str, ours: Words) -> Tool {
         ours,
         arguments: &[],
         needs: &[],
+        fetches_from: None,
     }
 }
 
@@ -34,5 +37,12 @@ impl Tool {
 
     pub(crate) const fn needing(self, needs: Words) -> Self {
         Self { needs, ..self }
+    }
+
+    pub(crate) const fn fetching_from(self, text: &'static str) -> Self {
+        Self {
+            fetches_from: Some(text),
+            ..self
+        }
     }
 }

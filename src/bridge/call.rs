@@ -371,14 +371,15 @@ impl<'a> Call<'a> {
         edits.into_iter().map(edit).collect()
     }
 
-    /// Returns the addresses in the text of a call of Gemini CLI that fetches them. Its whole has the first one.
+    /// Returns the addresses of a call whose tool fetches those in a text. The whole has the first one.
     fn addresses(&self) -> impl Iterator<Item = &str> {
-        let called = self.called.as_ref().filter(|(_, arguments)| {
-            let is_fetch = self.tool.is_some_and(|tool| tool.ours[0] == WEB_FETCH);
-            is_fetch && !arguments.contains_key(URL)
-        });
-        let text = called.and_then(|(_, arguments)| arguments.get("prompt")?.as_str());
-        arguments::addresses(text.unwrap_or_default())
+        let text = self.tool.and_then(|tool| tool.fetches_from);
+        let called = text.zip(self.called.as_ref());
+        called.into_iter().flat_map(|(text, (_, arguments))| {
+            let of = |name: &str| arguments.get(name).and_then(Value::as_str);
+            let listed = arguments::addresses(of(text).unwrap_or_default());
+            of(URL).into_iter().chain(listed)
+        })
     }
 
     /// Returns the fetches of the other addresses.
