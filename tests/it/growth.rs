@@ -60,8 +60,9 @@ const SPECIAL: &str = "{}[]()<>\"'`\\:=,;.-_/\n\r\t @&%$*?!|#~+\u{1b}\0\u{feff}\
 /// The texts before and after a run. Many readers treat the first line, an open string or an open object differently.
 const AROUND: [(&str, &str); 4] = [("", ""), ("a\n", "x"), ("\"", "\""), ("{\"a\": ", "}")];
 
-/// The bytes of a run.
+/// The bytes of a run, and of one where only a part of the cases is run.
 const LONG_RUN: usize = 32 << 10;
+const SHORT_RUN: usize = 8 << 10;
 
 /// The time within which a reader in linear time reads such a run on most machines, and no reader in quadratic time. Growth is
 /// compared only for a run that takes longer.
@@ -75,18 +76,22 @@ pub(crate) fn assert_reads_in_linear_time(reader: &str, read: impl Fn(&[u8])) {
         let pair = move |second| format!("{first}{second}").into_bytes();
         SPECIAL.chars().map(pair)
     });
-    let step = if all_cases() { 5 } else { 31 };
+    let (step, length) = if all_cases() {
+        (5, LONG_RUN)
+    } else {
+        (31, SHORT_RUN)
+    };
     for (index, piece) in single.chain(pairs).enumerate().step_by(step) {
         let (before, after) = AROUND[(index / step) % AROUND.len()];
         let text = |size: usize| {
             let run = piece.repeat(size / piece.len());
             [before.as_bytes(), &run, after.as_bytes()].concat()
         };
-        let run = text(LONG_RUN);
+        let run = text(length);
         if timed(|| read(&run)) > SHORT {
             let piece = String::from_utf8_lossy(&piece);
             let what = format!("{reader}: a run of {piece:?} between {before:?} and {after:?}");
-            assert_linear(&what, LONG_RUN, text, |text| read(text));
+            assert_linear(&what, length, text, |text| read(text));
         }
     }
 }

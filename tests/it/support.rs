@@ -232,6 +232,18 @@ pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
+/// Returns true if the process with this number has not ended. One that has ended may wait for the system's first process,
+/// which need not be quick.
+#[cfg(unix)]
+pub(crate) fn is_alive(pid: &str) -> bool {
+    let pid = pid.trim();
+    let is_there = rustix::process::Pid::from_raw(pid.parse().unwrap())
+        .is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok());
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit(')').next().unwrap_or_default();
+    is_there && !state.trim_start().starts_with('Z')
+}
+
 /// A command that takes longer than any test.
 pub(crate) const LONG: &str = if cfg!(windows) {
     "ping -n 60 127.0.0.1 >NUL"

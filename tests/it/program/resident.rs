@@ -1,11 +1,9 @@
 //! Resident hooks: what `fire`, `list` and the others show of them.
 
-use rustix::io::Errno;
-use rustix::process::{Pid, test_kill_process};
 use serde_json::json;
 
 use super::{LS, Printed, User, with};
-use crate::support::{eventually, is_missing};
+use crate::support::{eventually, is_alive, is_missing};
 
 /// Notes its process; blocks `sudo`.
 const GUARD: &str = r#"
@@ -42,11 +40,6 @@ fn pids(user: &User) -> Vec<String> {
     all.lines().map(str::to_owned).collect()
 }
 
-fn is_gone(pid: &str) -> bool {
-    let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
-    test_kill_process(pid) == Err(Errno::SRCH)
-}
-
 #[test]
 fn fire_shows_how_a_hook_got_its_event() {
     if is_missing("python3") {
@@ -62,7 +55,7 @@ fn fire_shows_how_a_hook_got_its_event() {
     let is_said = printed.status == 0 && printed.out.contains(message);
     assert!(is_said, "{printed:?}");
     let pid = &pids(&user)[0];
-    eventually("its process has ended", || is_gone(pid));
+    eventually("its process has ended", || !is_alive(pid));
     let report = fire(&user, &["--json"]).json();
     let results = report["results"].as_array().unwrap();
     let ways: Vec<_> = results.iter().map(|result| &result["residency"]).collect();

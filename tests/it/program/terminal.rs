@@ -6,12 +6,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
 
 use super::{GUARDED, LS, PROGRAM, SUDO, User, with};
-use crate::support::eventually;
+use crate::support::{eventually, is_alive};
 
 /// A program, alone on a terminal that is its own.
 pub(super) struct OnTerminal {
@@ -94,11 +94,6 @@ fn user_with(hooks: &[Value]) -> User {
     user
 }
 
-fn is_there(pid: &str) -> bool {
-    let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
-    test_kill_process(pid).is_ok()
-}
-
 #[test]
 fn a_terminal_shows_colours_and_a_spinner() {
     let hook = json!({"event": "*", "command": "sleep 0.4; exit 1", "name": "slow"});
@@ -162,11 +157,11 @@ fn a_key_of_the_terminal_ends_the_tree_of_the_hook() {
         let mut program = OnTerminal::start(&user, &FIRE, &[]);
         program.shows(" s long");
         let child = pid(&user);
-        assert!(is_there(&child));
+        assert!(is_alive(&child));
         program.press(key);
         let message = "interrupted; long was ended, with all it had started";
         assert_eq!(program.end(message), status);
-        eventually("the hook's child has gone", || !is_there(&child));
+        eventually("the hook's child has gone", || !is_alive(&child));
         std::fs::remove_file(user.path("project/pid")).unwrap();
     }
 }
@@ -207,7 +202,7 @@ fn a_signal_ends_background_hooks_too() {
             let actual = json!([report["results"][0]["failure"], report["allowed"]]);
             assert_eq!(actual, json!(["cancelled", false]));
         }
-        eventually("the hook has gone", || !is_there(&pid));
+        eventually("the hook has gone", || !is_alive(&pid));
     }
 }
 

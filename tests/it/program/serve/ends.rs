@@ -3,12 +3,12 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::{Served, bash, code, protocol, request, user_with};
 use crate::program::{PROGRAM, User};
-use crate::support::{PATIENCE, eventually};
+use crate::support::{PATIENCE, eventually, is_alive};
 
 /// Long enough for a busy machine, and shorter than what the hooks would take.
 const SOON: Duration = Duration::from_secs(30);
@@ -24,11 +24,6 @@ fn stubborn() -> User {
         {"event": "session:start", "command": hook("behind"), "background": true, "timeout": 600},
         {"event": "tool:pre_execute", "command": hook("before"), "timeout": 600},
     ]))
-}
-
-fn is_alive(pid: &str) -> bool {
-    let pid = Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
-    test_kill_process(pid).is_ok()
 }
 
 /// The hooks of this user, once they run.
