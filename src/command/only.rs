@@ -5,7 +5,7 @@
 use super::glob::Glob;
 use super::read::one_line;
 use super::runs::Answer;
-use super::tables::{is_shell, words_before_command};
+use super::tables::{is_shell, runs};
 use crate::printable::printable;
 
 /// The commands of a list.
@@ -125,7 +125,7 @@ fn has_effect(program: &str) -> bool {
         "ssh",
     ];
     is_shell(program)
-        || words_before_command(program).is_some()
+        || runs(program).is_some()
         || OF_SHELLS.contains(&program)
         || LANGUAGES.contains(&program)
 }

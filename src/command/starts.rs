@@ -5,10 +5,13 @@ use std::ops::Range;
 use super::expand::Arg;
 use super::options::takes_value;
 use super::syntax::assignment;
-use super::tables::{base_name, has_data, marks, valued, words_before_command};
+use super::tables::{Runs, base_name, has_data, is_known, marks, runs, valued};
 
 /// The most commands in the words of one.
 const MOST_STARTS: usize = 20;
+
+/// The most of them that may be commands or not.
+const MOST_CANDIDATES: usize = 10;
 
 /// Where commands begin in words.
 #[derive(Debug, Default)]
@@ -24,8 +27,10 @@ pub(super) fn starts(words: &[Arg]) -> Starts {
     let mut next = Some(0);
     while let Some(at) = next.filter(|at| *at < words.len() && places.len() < MOST_STARTS) {
         places.push(at);
-        next = match program(words, at) {
-            Some(program) => command_after(program, words, at),
+        let program = program(words, at).unwrap_or_default();
+        next = match runs(program) {
+            Some(Runs::Behind(before)) => command_after(program, words, at, before),
+            Some(Runs::Anywhere) => add_candidates(&mut places, words, at),
             None => None,
         };
     }
@@ -57,9 +62,8 @@ pub(super) fn arguments(words: &[Arg], program: usize) -> &[Arg] {
     &words[..end]
 }
 
-/// Returns the place of the command that a program runs.
-fn command_after(program: &str, words: &[Arg], at: usize) -> Option<usize> {
-    let mut before = words_before_command(program)?;
+/// Returns the place of the command that a program runs behind its options and so many words.
+fn command_after(program: &str, words: &[Arg], at: usize, mut before: usize) -> Option<usize> {
     let valued = valued(program);
     let mut place = at + 1;
     while let Some(word) = words.get(place) {
@@ -84,6 +88,24 @@ fn command_after(program: &str, words: &[Arg], at: usize) -> Option<usize> {
         }
     }
     Some(place)
+}
+
+/// Adds each word behind a program that may be the command, and returns the place of the one that is.
+fn add_candidates(places: &mut Vec<usize>, words: &[Arg], at: usize) -> Option<usize> {
+    let mut is_behind_option = false;
+    for (place, word) in words.iter().enumerate().skip(at + 1) {
+        let is_option = word.is_option();
+        if !is_option && assignment(word.text()).is_none() {
+            if !is_behind_option && program(words, place).is_some_and(is_known) {
+                return Some(place);
+            }
+            if places.len() < MOST_CANDIDATES {
+                places.push(place);
+            }
+        }
+        is_behind_option = is_option && word.text() != "--" && !word.text().contains('=');
+    }
+    None
 }
 
 /// Adds the commands behind `exec`, `run`, `--`, `-exec`. Behind options and a first word, as in `docker exec -it db psql`,

@@ -1,7 +1,7 @@
 //! Facts about programs: those that run their arguments, those whose words are data, and options that take a value.
 //!
-//! A row is a program, or several for one reason. A program without a row has no options with values, and a whole pattern
-//! in its words counts.
+//! A row is a program, or several for one reason. A program without a row has no options with values. In its words a pattern of
+//! two words or more counts; a name alone may be any argument.
 
 use super::expand::Arg;
 
@@ -29,31 +29,61 @@ pub(super) fn is_shell(program: &str) -> bool {
     )
 }
 
-/// Returns the number of words before the command, for a program that only runs its arguments.
-pub(super) fn words_before_command(program: &str) -> Option<usize> {
+/// Where the command stands in the words of a program that only runs it.
+pub(super) enum Runs {
+    /// Behind the options, and so many words.
+    Behind(usize),
+    /// Its options are not in these tables: each word may be the command, up to the first program of these tables. A word
+    /// behind an option may be its value.
+    Anywhere,
+}
+
+/// Returns where the command stands, for a program that only runs its arguments.
+pub(super) fn runs(program: &str) -> Option<Runs> {
     Some(match program {
-        // With another environment, user, group, limit, terminal or priority.
-        "env" | "sudo" | "doas" | "nice" | "ionice" | "nohup" | "setsid" | "stdbuf" => 0,
-        "unbuffer" | "chronic" | "caffeinate" | "systemd-run" | "pkexec" | "fakeroot" => 0,
-        "unshare" | "nsenter" | "setpriv" | "prlimit" | "xvfb-run" | "dbus-run-session" => 0,
-        "bwrap" | "firejail" | "screen" | "tini" | "dumb-init" | "numactl" | "cgexec" => 0,
-        "rlwrap" | "torsocks" | "torify" | "proxychains" | "proxychains4" | "sshpass" | "wsl" => 0,
+        // With another environment, user, priority, terminal or buffer.
+        "env" | "sudo" | "doas" | "nice" | "ionice" | "nohup" | "setsid" | "stdbuf" => {
+            Runs::Behind(0)
+        }
         // Builtins that run a program of this name.
-        "command" | "builtin" | "exec" | "time" => 0,
+        "command" | "builtin" | "exec" | "time" => Runs::Behind(0),
         // Once for each line, or again and again.
-        "xargs" | "parallel" | "watch" | "entr" | "retry" => 0,
-        // The first word is the time, the directory, the file of a lock, the user, the priority, the file of a record.
-        "timeout" | "chroot" | "flock" | "taskset" | "gosu" | "su-exec" | "faketime" | "chrt" => 1,
-        "sg" | "script" => 1,
+        "xargs" | "parallel" | "watch" | "entr" | "retry" => Runs::Behind(0),
+        // The first word is the time, the file of a lock, the user, the group, what to show.
+        "timeout" | "flock" | "gosu" | "su-exec" | "sg" | "perf" => Runs::Behind(1),
         // A program with several programs in it.
-        "busybox" | "toybox" => 0,
-        // It shows what the program does. The first word is what to show.
-        "strace" | "ltrace" | "gdb" | "valgrind" => 0,
-        "perf" => 1,
+        "busybox" | "toybox" => Runs::Behind(0),
         // It finds the program in a package.
-        "npx" | "bunx" | "pnpx" | "uvx" | "pipx" => 0,
+        "npx" | "bunx" | "pnpx" | "uvx" | "pipx" => Runs::Behind(0),
+        // As another user, or with other rights.
+        "run0" | "pkexec" | "fakeroot" | "setpriv" | "runcon" | "aa-exec" | "chpst"
+        | "envuidgid" | "setuidgid" | "s6-setuidgid" => Runs::Anywhere,
+        // In another namespace, root, directory or session.
+        "unshare" | "nsenter" | "chroot" | "proot" | "bwrap" | "firejail" | "wsl" | "screen"
+        | "script" | "dbus-run-session" | "xvfb-run" | "systemd-run" | "tini" | "dumb-init" => {
+            Runs::Anywhere
+        }
+        // With other limits, priorities or processors.
+        "prlimit" | "softlimit" | "cpulimit" | "timelimit" | "chrt" | "choom" | "uclampset"
+        | "taskset" | "numactl" | "cgexec" | "setarch" | "linux32" | "linux64" => Runs::Anywhere,
+        // With other libraries, input, output or time.
+        "unbuffer" | "chronic" | "caffeinate" | "systemd-inhibit" | "rlwrap" | "torsocks"
+        | "torify" | "proxychains" | "proxychains4" | "sshpass" | "eatmydata" | "faketime"
+        | "envdir" => Runs::Anywhere,
+        // They show what the program does.
+        "strace" | "ltrace" | "gdb" | "valgrind" => Runs::Anywhere,
         _ => return None,
     })
+}
+
+/// Returns whether these tables say what the words of a program are.
+pub(super) fn is_known(program: &str) -> bool {
+    let valued = valued(program);
+    has_data(program)
+        || is_shell(program)
+        || starts_elsewhere(program)
+        || runs(program).is_some()
+        || !(valued.letters.is_empty() && valued.long.is_empty())
 }
 
 /// Returns whether the words of a program are data, in which no command begins.
@@ -133,7 +163,7 @@ pub(super) fn prints_a_name(program: &str, words: &[Arg]) -> bool {
 pub(super) fn directory_options(program: &str) -> &'static [&'static str] {
     match program {
         "env" => &["-C", "--chdir"],
-        "sudo" => &["-D", "--chdir"],
+        "sudo" | "run0" => &["-D", "--chdir"],
         "git" => &["-C"],
         _ => &[],
     }
@@ -196,16 +226,27 @@ fn valued_of_wrapper(program: &str) -> Valued {
         "sudo" => (
             "ugphCDRTUrt",
             &[
-                "--user", "--group", "--host", "--prompt", "--chdir", "--chroot", "--role",
+                "--user",
+                "--group",
+                "--host",
+                "--prompt",
+                "--chdir",
+                "--chroot",
+                "--role",
                 "--type",
+                "--close-from",
+                "--command-timeout",
+                "--other-user",
             ],
         ),
         "doas" => ("uC", &[]),
-        "pkexec" => ("", &["--user"]),
-        "env" => ("uCS", &["--unset", "--chdir"]),
+        "env" => ("auCS", &["--argv0", "--unset", "--chdir"]),
         "timeout" => ("ks", &["--signal", "--kill-after"]),
         "nice" => ("n", &["--adjustment"]),
-        "ionice" => ("cnpP", &["--class", "--classdata"]),
+        "ionice" => (
+            "cnpPu",
+            &["--class", "--classdata", "--pid", "--pgid", "--uid"],
+        ),
         "time" => ("fo", &["--format", "--output"]),
         "exec" => ("a", &[]),
         "xargs" => (
@@ -217,10 +258,11 @@ fn valued_of_wrapper(program: &str) -> Valued {
                 "--max-chars",
                 "--delimiter",
                 "--arg-file",
+                "--process-slot-var",
             ],
         ),
         "parallel" => (
-            "jNnPISa",
+            "jNnPISaCL",
             &[
                 "--jobs",
                 "--max-args",
@@ -229,48 +271,34 @@ fn valued_of_wrapper(program: &str) -> Valued {
                 "--results",
                 "--timeout",
                 "--arg-file",
+                "--colsep",
+                "--retries",
+                "--sshlogin",
+                "--tmpdir",
+                "--workdir",
+                "--load",
+                "--memfree",
+                "--halt",
+                "--tagstring",
+                "--basefile",
+                "--max-procs",
             ],
         ),
         "stdbuf" => ("ioe", &["--input", "--output", "--error"]),
-        "strace" | "ltrace" => ("aeEIoOpPsSu", &[]),
-        "watch" => ("nq", &["--interval"]),
+        "watch" => ("nq", &["--interval", "--equexit"]),
         "flock" => ("wEc", &["--timeout", "--wait", "--conflict-exit-code"]),
-        "npx" | "bunx" | "pnpx" => ("pc", &["--package"]),
-        "uvx" | "pipx" => ("p", &["--from", "--with", "--python", "--spec"]),
-        "nsenter" => ("tSG", &["--target", "--setuid", "--setgid"]),
-        "unshare" => ("RwSG", &["--root", "--wd"]),
-        "screen" => ("Sstc", &[]),
-        "systemd-run" => (
-            "puEMH",
+        "npx" | "bunx" | "pnpx" => ("pcw", &["--package", "--workspace"]),
+        "uvx" | "pipx" => (
+            "p",
             &[
-                "--property",
-                "--unit",
-                "--uid",
-                "--gid",
-                "--slice",
-                "--setenv",
-                "--description",
+                "--from",
+                "--with",
+                "--python",
+                "--spec",
+                "--index-url",
+                "--pip-args",
             ],
         ),
-        "bwrap" => (
-            "",
-            &[
-                "--chdir",
-                "--dev",
-                "--proc",
-                "--tmpfs",
-                "--hostname",
-                "--unsetenv",
-                "--uid",
-                "--gid",
-            ],
-        ),
-        "xvfb-run" => ("efnpsw", &["--server-num", "--server-args"]),
-        "cgexec" => ("g", &[]),
-        "sshpass" => ("pfdP", &[]),
-        "numactl" => ("NmCpi", &[]),
-        "rlwrap" | "proxychains" | "proxychains4" => ("f", &[]),
-        "wsl" => ("due", &["--distribution", "--user", "--cd"]),
         "script" => ("cEIOBTmo", &["--command", "--log-out"]),
         "perf" => ("eo", &[]),
         _ => ("", &[]),
