@@ -43,6 +43,9 @@ macro_rules! links {
 [protocol.md#approval]: crate::docs::protocol#approval
 [protocol.md#cases]: crate::docs::protocol#cases
 [protocol.md#conditions]: crate::docs::protocol#conditions
+[protocol.md#conditions-on-commands]: crate::docs::protocol#conditions-on-commands
+[protocol.md#conditions-on-paths]: crate::docs::protocol#conditions-on-paths
+[protocol.md#json]: crate::docs::protocol#json
 [protocol.md#large-values]: crate::docs::protocol#large-values
 [protocol.md#resident-hooks]: crate::docs::protocol#resident-hooks
 [protocol.md#standard-input]: crate::docs::protocol#standard-input
@@ -51,7 +54,6 @@ macro_rules! links {
 [protocol.md#what-blocks]: crate::docs::protocol#what-blocks
 [protocol.md#where-hooksjson-is]: crate::docs::protocol#where-hooksjson-is
 [sandbox.md]: crate::docs::sandbox
-[protocol.md#json]: crate::docs::protocol#json
 [serve.md]: crate::docs::serve
 [troubleshooting.md]: crate::docs::troubleshooting
 [troubleshooting.md#a-file-that-cannot-be-used]: crate::docs::troubleshooting#a-file-that-cannot-be-used
