@@ -23,6 +23,7 @@ macro_rules! links {
 [gotchas.md#the-process-tree-survives]: crate::docs::gotchas#the-process-tree-survives
 [guards.md]: crate::docs::guards
 [guards.md#a-resident-guard]: crate::docs::guards#a-resident-guard
+[guards.md#packs]: crate::docs::guards#packs
 [guards.md#redact-what-a-tool-has-returned]: crate::docs::guards#redact-what-a-tool-has-returned
 [guards.md#resident-hooks-keep-the-process]: crate::docs::guards#resident-hooks-keep-the-process
 [guards.md#your-own-guard]: crate::docs::guards#your-own-guard
