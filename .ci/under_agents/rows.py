@@ -1,4 +1,4 @@
-"""What is tried under each agent: the rows of the table "What was seen" in docs/agents.md.
+"""What is tried under each agent: the rows of the table in seen.md.
 
 A row is its text, and a function for each agent that has it, which fails by an `AssertionError`.
 """
