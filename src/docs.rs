@@ -47,7 +47,6 @@ macro_rules! links {
 [protocol.md#conditions-on-commands]: crate::docs::protocol#conditions-on-commands
 [protocol.md#conditions-on-paths]: crate::docs::protocol#conditions-on-paths
 [protocol.md#json]: crate::docs::protocol#json
-[protocol.md#large-values]: crate::docs::protocol#large-values
 [protocol.md#resident-hooks]: crate::docs::protocol#resident-hooks
 [protocol.md#standard-input]: crate::docs::protocol#standard-input
 [protocol.md#the-events]: crate::docs::protocol#the-events
