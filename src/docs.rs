@@ -48,6 +48,7 @@ macro_rules! links {
 [protocol.md#conditions-on-paths]: crate::docs::protocol#conditions-on-paths
 [protocol.md#json]: crate::docs::protocol#json
 [protocol.md#resident-hooks]: crate::docs::protocol#resident-hooks
+[protocol.md#several-hooks]: crate::docs::protocol#several-hooks
 [protocol.md#standard-input]: crate::docs::protocol#standard-input
 [protocol.md#the-events]: crate::docs::protocol#the-events
 [protocol.md#what-an-answer-may-do]: crate::docs::protocol#what-an-answer-may-do
