@@ -1,4 +1,5 @@
-//! Coding agents, a file each: a value with everything in which an agent differs from others. All other code names none.
+//! Coding agents, a file each: a value with everything in which an agent differs from others. Other code names one only where two
+//! meet: `bridge/registered.rs`, `other_agents/files.rs`.
 //!
 //! `bridge` runs hooks of hooks.json under them; `compat` runs the own hooks of [`AGENTS`] in hosts.
 

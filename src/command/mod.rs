@@ -5,8 +5,10 @@
 //! outline.rs, written.rs   a text as it is written, and its words
 //! variables.rs, expand.rs   values of variables and words
 //! options.rs, starts.rs, texts.rs   options, commands and texts in the words of a command
+//! tables.rs              facts about programs: which run their arguments, which options take a value
 //! read.rs, lines.rs      the commands that run
 //! pattern.rs, fit.rs, runs.rs   which of them a pattern meets
+//! writes.rs, only.rs     the files that they write; whether they are all that may run
 //! ```
 //!
 //! It stops accidents and haste; it is no sandbox. Scripts, other languages, aliases and the entry point of an image are not

@@ -1,4 +1,4 @@
-//! The settings of a hook whose form in hooks.json is the same.
+//! The settings of a hook that have the same form in an entry of hooks.json.
 //!
 //! Knows their types, but not their effects.
 

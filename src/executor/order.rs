@@ -1,6 +1,7 @@
 //! The hooks that run on an event, and their order.
 //!
-//! Hooks that redact a tool's output come first, then the other hooks of hooks.json, then those of each other agent. Knows how a hook's protocol wants to be run. Does not know the protocol itself.
+//! Hooks that redact a tool's output come first, then the other hooks of hooks.json, then those of each other agent. Knows how
+//! a hook's protocol wants to be run. Does not know the protocol itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;

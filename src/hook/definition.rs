@@ -1,4 +1,5 @@
-//! A hook: its events, its command, its settings. A plain value, except for the check that compares it with its approval.
+//! A hook: its events, its command, its settings. A plain value, except for its two checks, of its
+//! approval and of its scripts.
 //!
 //! Does no I/O and does not know how a hook is run. Its form in hooks.json is in `entry.rs`.
 

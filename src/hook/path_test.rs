@@ -3,8 +3,8 @@
 //! A relative glob is compared with a name relative to the root, or with the absolute name if the file lies elsewhere; an
 //! absolute glob with the absolute name. A glob that begins with a mark (`*`, `?`, `[`) is also compared with the absolute name
 //! of a file in the root, so that `*/.ssh/*` sees `.ssh/key`; but nothing is granted by that alone, nor by a name relative to another
-//! project. The fixed beginning of a glob
-//! is followed as paths are: a guard of `/tmp/**` sees `/private/tmp/x` where `/tmp` is a link.
+//! project. The fixed beginning of a glob is followed as paths are: a guard of `/tmp/**` sees `/private/tmp/x` where `/tmp` is
+//! a link.
 
 use super::answers::Answers;
 use super::compared::{Compared, Root};

@@ -119,10 +119,10 @@ impl<'a, A: Action> Request<'a, A> {
         let options = self.options(ask.is_some());
         let outcome = self.open.lifecycle.executor().execute(&event, options);
         let (event, outcome) = self.heard(event, outcome)?;
-        let before = agreed(&event, outcome, ask)?;
-        // The user may have cancelled the call while hooks asked.
+        let before = agreed(&event, outcome, ask);
+        // What the host answers for a user who has cancelled the call meanwhile is no answer.
         self.open.check()?;
-        let mut running = self.running(before);
+        let mut running = self.running(before?);
         if let Some((event, options)) = A::prompt(&mut running) {
             let outcome = running.open.lifecycle.executor().execute(&event, options);
             A::prompted(&mut running, event, outcome.unless_denied()?);

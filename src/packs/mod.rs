@@ -1,6 +1,6 @@
 //! The packs: hooks files of guards for one subject, which `add` writes. Each is a JSON file in this directory.
 //!
-//! Compares a file with a pack. Does not know where the files are.
+//! Compares a file with a pack. Does not know where the files are. `tests/it/packs` tries the guards of each.
 
 #[cfg(test)]
 mod tests;

@@ -17,7 +17,8 @@ fn each_pack_is_as_its_digest_says() {
         let written = content.of_pack(DIGEST).and_then(Value::as_str).unwrap();
         if std::env::var_os("FORGE_HOOKS_BLESS").is_some() {
             let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/packs");
-            let text = pack.text.replacen(written, &digest, 1);
+            let member = |digest: &str| format!("\"{DIGEST}\": \"{digest}\"");
+            let text = pack.text.replacen(&member(written), &member(&digest), 1);
             std::fs::write(path.join(format!("{}.json", pack.name)), text).unwrap();
         } else {
             let name = pack.name;

@@ -1,7 +1,9 @@
 //! Tests of reading answers.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 
 use super::answer::read;
 use super::keys::{Field, KEYS, SPECIFIC, Scope, keys_of};
@@ -301,4 +303,14 @@ fn debug_shows_keys_but_no_text() {
     let debug = format!("{read:?}");
     let expected = debug.contains("Block") && debug.contains("command");
     assert!(expected && !debug.contains("hunter2"), "{debug}");
+}
+
+/// An entry with `answer` has the same keys.
+#[test]
+fn the_schema_has_the_keys_of_an_answer() {
+    let schema: Value = serde_json::from_str(include_str!("../../hooks.schema.json")).unwrap();
+    let described = &schema["properties"]["hooks"]["items"]["properties"]["answer"]["properties"];
+    let described: BTreeSet<_> = described.as_object().unwrap().keys().collect();
+    let keys: Vec<_> = keys_of(Scope::Top).map(|key| key.name.to_owned()).collect();
+    assert_eq!(described, keys.iter().collect());
 }

@@ -38,7 +38,7 @@ struct Agent {
     moved_by: (&'static str, &'static str),
 }
 
-/// The agents under which hooks run. A test beside the agents' rows finds one that is not here.
+/// The agents with handlers in JSON; `newer.rs` has the others. A test beside the agents' rows finds one that is in neither.
 const AGENTS: [Agent; 5] = [
     Agent {
         name: "claude",

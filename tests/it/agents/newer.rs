@@ -1,4 +1,4 @@
-//! Agents that are started in another way than by handlers in JSON: tables in TOML, plugins.
+//! The newer agents: those with tables in TOML, with plugins, or with a JSON file of their own.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

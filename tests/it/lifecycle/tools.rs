@@ -319,20 +319,22 @@ fn the_changed_call_is_asked_about_once() {
     }
 }
 
-/// The user may cancel the call instead of answering.
+/// The user may cancel the call instead of answering: then the host's answer is none.
 #[test]
 fn a_call_that_is_cancelled_while_hooks_ask_is_not_made() {
-    let host = Host::with([(PRE, json!({"decision": "ask", "reason": "sure?"}))]);
-    let token = CancelToken::new();
-    let hooks = host.lifecycle();
-    let call = hooks.tool("ls", json!({})).cancelled_by(&token);
-    let call = call.on_ask(|_| {
-        token.cancel();
-        true
-    });
-    let blocked = call.run(never).check().unwrap_err();
-    assert!(blocked.is_cancelled(), "{blocked}");
-    assert_eq!(host.names(), PRE, "it has not begun, so it has no end");
+    for answer in [true, false] {
+        let host = Host::with([(PRE, json!({"decision": "ask", "reason": "sure?"}))]);
+        let token = CancelToken::new();
+        let hooks = host.lifecycle();
+        let call = hooks.tool("ls", json!({})).cancelled_by(&token);
+        let call = call.on_ask(|_| {
+            token.cancel();
+            answer
+        });
+        let blocked = call.run(never).check().unwrap_err();
+        assert!(blocked.is_cancelled(), "{answer}: {blocked}");
+        assert_eq!(host.names(), PRE, "it has not begun, so it has no end");
+    }
 }
 
 #[test]
