@@ -286,19 +286,22 @@ impl Command<'_> {
     }
 }
 
-/// Returns the pattern of a part of a path, in which brackets and `?` stand for any text; none if the part is no pattern. A shell may
-/// take a byte of a letter for `?`.
+/// Returns the pattern of a part of a path; none if the part is no pattern. One pair of brackets is one character. More of them, and
+/// `?`, stand for any text, since a shell may take each for a byte of a letter.
 fn simple(part: &str) -> Option<Pattern> {
     let mut pattern = part.replace('?', "*");
     if let (Some(start), Some(end)) = (part.find('['), part.rfind(']'))
         && start < end
     {
-        pattern.replace_range(start..=end, "*");
+        let is_one = part.matches(['[', '?']).count() == 1;
+        pattern.replace_range(start..=end, if is_one { "?" } else { "*" });
     }
     while pattern.contains("**") {
         pattern = pattern.replace("**", "*");
     }
-    pattern.contains('*').then(|| Pattern::new(&pattern).ok())?
+    pattern
+        .contains(['*', '?'])
+        .then(|| Pattern::new(&pattern).ok())?
 }
 
 /// Returns the rest of a pattern below the root, if the pattern leads there from outside: `../../*/project/x.sh`.

@@ -140,6 +140,7 @@ fn what_hooks_name_decides() {
     world.write("home/lib/check", "print()");
     world.write("home/lib/rules.json", "{}");
     world.write("project/tools/data.txt", "");
+    world.write("project/lint.md", "");
     world.script("project/python3", "#!/bin/sh\n");
     let at = |name: &str| world.path(name).to_str().unwrap().to_owned();
     let user = json!([
@@ -152,6 +153,7 @@ fn what_hooks_name_decides() {
     let project = json!([
         {"event": "*", "command": "bash tools/lint.sh < tools/data.txt"},
         {"event": "*", "command": "cd tools && ./deep.sh"},
+        {"event": "*", "command": "grep -q '[key]' && grep -qE \"[a-z]+\""},
     ]);
     write(&world, PROJECT, &project);
     world.script("project/tools/deep.sh", "");
