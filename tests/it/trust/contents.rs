@@ -63,10 +63,12 @@ fn changes_through_a_mapping(command: &str, name: &str) {
 
 #[test]
 fn a_change_through_a_mapping_is_seen() {
-    for (command, name) in [
-        ("sh guard; ./run", "guard"),
-        ("./run", ".myagent/hooks/lib.sh"),
-    ] {
-        changes_through_a_mapping(command, name);
-    }
+    std::thread::scope(|scope| {
+        for (command, name) in [
+            ("sh guard; ./run", "guard"),
+            ("./run", ".myagent/hooks/lib.sh"),
+        ] {
+            scope.spawn(move || changes_through_a_mapping(command, name));
+        }
+    });
 }

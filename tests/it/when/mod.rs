@@ -267,7 +267,11 @@ fn a_guard_runs_where_a_value_is_unclear() {
             let hook = guard("*", "/tool_args/x", "a*");
             let can_block = kind.can_block();
             assert_eq!(hook.matches(&event), expected, "{kind} {beginning}");
-            let is_tested = matches!(&data["x"], Value::String(text) if text.len() <= longest);
+            if data["x"].as_str().is_some_and(|text| text.len() == longest) {
+                // The rest asks the same again, and long texts are slow without optimization.
+                continue;
+            }
+            let is_tested = data["x"].as_str().is_some_and(|text| text.len() < longest);
             let untested = hook.untested_conditions(&event);
             assert_eq!(untested.is_empty(), is_tested, "{beginning}");
             let mismatch = hook.mismatch(&event, can_block);

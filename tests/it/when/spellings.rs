@@ -11,6 +11,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::World;
+use crate::thorough::random_cases;
 
 /// What a segment of a spelling may be.
 const SEGMENTS: [&str; 24] = [
@@ -137,7 +138,7 @@ proptest! {
 
     #[test]
     fn a_guard_never_misses_and_a_grant_is_never_wide(
-        spellings in prop::collection::vec((0..4_usize, prop::collection::vec(0..SEGMENTS.len(), 0..7)), 5_000),
+        spellings in prop::collection::vec((0..4_usize, prop::collection::vec(0..SEGMENTS.len(), 0..7)), random_cases(20_000) as usize),
     ) {
         let site = Site::new();
         let top = site.world.directory().canonicalize().unwrap();
