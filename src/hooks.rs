@@ -21,7 +21,6 @@ use crate::lifecycle::Lifecycle;
 use crate::logging::warn;
 use crate::outcome::Outcome;
 use crate::profile::AppProfile;
-use crate::registry::HookRegistry;
 use crate::trace::Trace;
 use crate::trust::{Approval, TrustError, TrustStore};
 
@@ -173,7 +172,7 @@ impl HooksBuilder {
     /// path is set here, they may also belong to the current user, who can then change the file. On Windows, this is not
     /// checked.
     pub fn system_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.config = self.config.with_system_file(path);
+        self.config = self.config.with_system_file(path.into());
         self
     }
 
@@ -192,7 +191,7 @@ impl HooksBuilder {
 
     /// Adds hooks that were written for other agents, as in `[compat::CLAUDE]`; see [`OtherAgents`]. Default: none.
     pub fn other_agents(mut self, tools: impl Into<OtherAgents>) -> Self {
-        self.config = self.config.with_other_agents(tools);
+        self.config = self.config.with_other_agents(tools.into());
         self
     }
 
@@ -492,16 +491,11 @@ impl Hooks {
             .then(|| self.reload())
     }
 
-    /// Returns the executor that runs the hooks.
+    /// Returns the executor that runs the hooks. A host may register hooks besides those of the files in its
+    /// [registry](HookExecutor::registry).
     #[must_use]
     pub fn executor(&self) -> &HookExecutor {
         &self.shared.executor
-    }
-
-    /// Returns the registry of the hooks. A host may register hooks besides those of the files.
-    #[must_use]
-    pub fn registry(&self) -> &Arc<HookRegistry> {
-        self.executor().registry()
     }
 
     /// Returns the configuration: the paths of the hooks files, and the rules for loading them.
@@ -510,15 +504,27 @@ impl Hooks {
         &self.shared.config
     }
 
-    /// Returns the names of the host.
+    /// Returns the events that hooks may be for: the built-in ones in the order of
+    /// [`EventType::BUILTIN`](crate::EventType::BUILTIN), those of agents, then those that the host has
+    /// [declared](HooksBuilder::event).
+    ///
+    /// ```
+    /// use forge_hooks::{AppProfile, EventSpec, Hooks};
+    ///
+    /// # let home = tempfile::tempdir()?;
+    /// let hooks = Hooks::builder(AppProfile::new("mygame"))
+    ///     .event(EventSpec::named("game:saved").notify_only())
+    /// #   .config_home(home.path())
+    ///     .load();
+    /// assert_eq!(hooks.events().len(), 24);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
-    pub fn profile(&self) -> &AppProfile {
-        self.config().profile()
+    pub fn events(&self) -> &[EventSpec] {
+        self.vocabulary().events()
     }
 
-    /// Returns the events and tools of the host.
-    #[must_use]
-    pub fn vocabulary(&self) -> &Vocabulary {
+    pub(crate) fn vocabulary(&self) -> &Vocabulary {
         &self.shared.vocabulary
     }
 
@@ -530,8 +536,7 @@ impl Hooks {
 
     /// Returns the store of the project's approvals. None with [`TrustPolicy::Everything`], or if the user has no home
     /// directory; then no hook of the project runs.
-    #[must_use]
-    pub fn trust(&self) -> Option<TrustStore> {
+    pub(crate) fn trust(&self) -> Option<TrustStore> {
         match &self.shared.policy {
             Some(TrustPolicy::Approved(store)) => Some(store.clone()),
             _ => None,
@@ -657,16 +662,18 @@ impl Hooks {
             files,
             directories,
             also,
-            hooks: self.registry().hooks(),
+            hooks: self.executor().registry().hooks(),
             inherited: &|name| self.executor().variable(name),
         };
         self.config().decides(path, &deciders)
     }
 
-    /// Returns the JSON Schema of the host's hooks.json, with its events and tools; see [`HookConfig::json_schema`].
+    /// Returns the JSON Schema of the host's hooks.json (draft 2020-12), with its events and tools, for editors. That of the
+    /// events that this crate knows is in the repository, as `hooks.schema.json`. A key `"$schema"` in a hooks file is kept when
+    /// the file is saved.
     #[must_use]
     pub fn json_schema(&self) -> Value {
-        self.config().own_json_schema()
+        self.config().json_schema()
     }
 
     /// Returns the failures of hooks that nothing has waited for, a line each, since the last call: of background hooks, and of
@@ -698,7 +705,7 @@ impl Hooks {
 impl fmt::Debug for Hooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hooks")
-            .field("profile", self.profile())
+            .field("profile", self.config().profile())
             .field("project", &self.project())
             .field("executor", self.executor())
             .finish_non_exhaustive()

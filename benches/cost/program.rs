@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use forge_hooks::HookConfig;
-use forge_hooks::cli::{Exit, Io, run_standalone};
+use forge_hooks::cli::{Io, run_standalone};
 use forge_hooks::trust::Approval;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -78,7 +78,7 @@ pub(crate) const EMPTY: &str = "--empty";
 
 /// Keeps the code of the program in this bench.
 pub(crate) fn do_nothing() {
-    let program: fn(Vec<OsString>, &mut Io<'_>) -> Exit = run_standalone;
+    let program: fn(Vec<OsString>, &mut Io<'_>) -> u8 = run_standalone;
     black_box(program);
 }
 

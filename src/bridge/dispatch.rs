@@ -37,7 +37,7 @@ impl Dispatch<'_> {
         if let Err(why) = self.whole_and_parts(hooks, call) {
             self.fault(&why);
             // It is unclear what the tool did, and so which hooks redact its output.
-            self.unanswered.extend(hooks.registry().hooks());
+            self.unanswered.extend(hooks.executor().registry().hooks());
         }
         self.withhold(&event_type);
     }
@@ -98,7 +98,7 @@ impl Dispatch<'_> {
         if self.scene.is_end {
             self.set_aside(hooks, &event);
         }
-        let matching = hooks.registry().get_hooks(&event);
+        let matching = hooks.executor().registry().get_hooks(&event);
         self.decision.has_hooks |= !matching.is_empty();
         let answered = self.unanswered.len();
         self.unanswered.extend(matching.iter().cloned());
@@ -122,7 +122,7 @@ impl Dispatch<'_> {
     /// them run, and no guard keeps the agent from its end for a reason that the agent cannot change. A value that is there is no such
     /// reason, also if it cannot be tested: a model may have written it.
     fn set_aside(&mut self, hooks: &Hooks, event: &HookEvent) {
-        for (id, hook) in hooks.registry().entries() {
+        for (id, hook) in hooks.executor().registry().entries() {
             if !hook.enabled() || hook.background() || !hook.matches(event) {
                 continue;
             }
@@ -132,7 +132,7 @@ impl Dispatch<'_> {
                 let (label, name) = (hook.shown_label(), &event.event_type);
                 let note = format!("hook `{label}` did not run on `{name}`: {why}");
                 self.decision.note(&note);
-                hooks.registry().set_enabled(id, false);
+                hooks.executor().registry().set_enabled(id, false);
             }
         }
     }
@@ -226,7 +226,7 @@ mod tests {
         let command = format!("echo > '{}'; exec sleep 60", begun.display());
         let hook = Hook::new("tool:post_execute", command).unwrap();
         let hook = hook.with_on_failure(FailurePolicy::Withhold);
-        hooks.registry().load_hooks([hook]);
+        hooks.executor().registry().load_hooks([hook]);
         let mut dispatch = Dispatch {
             firing: Firing {
                 options: FireOptions::new(),

@@ -112,7 +112,7 @@ impl Guarded<'_> {
     fn decides(&self, path: &str, whole: &Path, protects: Protects) -> bool {
         let also = AlsoDeciding {
             leaves_out_above: protects == Protects::NotAbove && self.is_place(path.as_ref(), whole),
-            ..also_deciding(self.hooks.profile(), self.agent, self.home)
+            ..also_deciding(self.hooks.config().profile(), self.agent, self.home)
         };
         self.hooks.decides_with(path.as_ref(), &also)
     }

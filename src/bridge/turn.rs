@@ -336,13 +336,14 @@ impl<'a> Turn<'a> {
         let is_own =
             |hook: &Arc<Hook>| hook.background() && fingerprints.contains(&hook.fingerprint());
         let own: Vec<_> = hooks
+            .executor()
             .registry()
             .hooks()
             .into_iter()
             .filter(is_own)
             .collect();
-        hooks.registry().clear();
-        hooks.registry().load_hooks(own);
+        hooks.executor().registry().clear();
+        hooks.executor().registry().load_hooks(own);
         let whole = call.whole().unwrap_or_else(|_| call.as_it_came());
         for event in std::iter::once(whole).chain(call.parts().unwrap_or_default()) {
             let _ = hooks.execute(&event);
@@ -385,6 +386,7 @@ fn starts_agent(event: &HookEvent) -> bool {
 fn files_of(hooks: &Hooks) -> Vec<String> {
     let mut files: Vec<String> = Vec::new();
     for hook in hooks
+        .executor()
         .registry()
         .hooks()
         .iter()

@@ -70,10 +70,10 @@ impl Context<'_> {
             builder = builder.trust(TrustPolicy::Approved(store));
         }
         let hooks = builder.load();
-        let mut own = hooks.registry().hooks();
+        let mut own = hooks.executor().registry().hooks();
         own.retain(|hook| hook.protocol_name() == agent.name());
-        hooks.registry().clear();
-        hooks.registry().load_hooks(own);
+        hooks.executor().registry().clear();
+        hooks.executor().registry().load_hooks(own);
         Ok(hooks)
     }
 
@@ -161,7 +161,7 @@ impl Context<'_> {
     }
 
     pub(crate) fn profile(&self) -> &AppProfile {
-        self.hooks.profile()
+        self.hooks.config().profile()
     }
 
     /// Returns the user's store of approvals, whatever hooks files are read.

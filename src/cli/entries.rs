@@ -116,7 +116,7 @@ impl Entry {
 
     /// Returns all hooks in the order in which they would run, also those that would not run.
     pub(crate) fn all(hooks: &Hooks) -> Vec<Self> {
-        let registered = hooks.registry().hooks().into_iter();
+        let registered = hooks.executor().registry().hooks().into_iter();
         let entries = registered.map(|hook| {
             let standing = hooks.executor().standing(&hook);
             Self::of(hook, standing)

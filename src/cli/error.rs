@@ -3,7 +3,6 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
-use std::process::ExitCode;
 
 use serde::Serialize;
 
@@ -11,37 +10,11 @@ use crate::config::ConfigError;
 use crate::printable_lines;
 use crate::trust::TrustError;
 
-/// The exit status of a command that [`run`](crate::cli::run) has run: [the
-/// table](crate::docs::program#the-exit-status) has the values.
-///
-/// ```
-/// use forge_hooks::cli::Exit;
-///
-/// /// Handles the exit status deep inside the `main` of a host.
-/// fn end(exit: Exit) -> Result<(), String> {
-///     match exit.code() {
-///         0 => Ok(()),
-///         code => Err(format!("`mygame hooks` has failed with {code}")),
-///     }
-/// }
-/// ```
+/// The exit status of a command: [the table](crate::docs::program#the-exit-status) has the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use = "the command may have failed: end the program with its `code`"]
-pub struct Exit(pub(crate) u8);
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        Self::from(exit.0)
-    }
-}
+pub(crate) struct Exit(pub(crate) u8);
 
 impl Exit {
-    /// The exit status: 0 for success.
-    #[must_use]
-    pub fn code(self) -> u8 {
-        self.0
-    }
-
     pub(crate) const FINE: Self = Self(0);
     /// An event was blocked, a hook failed, or problems were found.
     pub(crate) const PROBLEMS: Self = Self(1);

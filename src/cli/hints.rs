@@ -30,7 +30,12 @@ impl Context<'_> {
     /// Returns a note if a variable disables hooks.
     pub(crate) fn disabled(&self, hooks: &Hooks) -> Option<String> {
         let variable = self.disabled_by()?;
-        let has_system = hooks.registry().hooks().iter().any(|hook| hook.is_system());
+        let has_system = hooks
+            .executor()
+            .registry()
+            .hooks()
+            .iter()
+            .any(|hook| hook.is_system());
         let what = if has_system {
             "only the administrator's hooks run"
         } else {
@@ -71,7 +76,7 @@ impl Context<'_> {
 
     /// Lists the places of hooks files, if there is no such file and no other hook.
     pub(crate) fn nothing_found(&self, hooks: &Hooks) -> Vec<String> {
-        if !hooks.report().files.is_empty() || !hooks.registry().is_empty() {
+        if !hooks.report().files.is_empty() || !hooks.executor().registry().is_empty() {
             return Vec::new();
         }
         if let Some(agent) = self.agent {

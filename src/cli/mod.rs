@@ -44,8 +44,7 @@ use confirm::refuse_below_an_agent;
 use error::ForPrograms;
 
 pub(crate) use context::Context;
-pub use error::Exit;
-pub(crate) use error::{CommandError, Done};
+pub(crate) use error::{CommandError, Done, Exit};
 pub use io::Io;
 pub(crate) use terminal::{Style, Terminal, counted};
 
@@ -71,11 +70,12 @@ pub(crate) use terminal::{Style, Terminal, counted};
 ///     cli::run(&hooks, args, &mut Io::system("mygame hooks")).into()
 /// }
 /// ```
+#[must_use = "the command may have failed: end the program with this exit status"]
 pub fn run<A: Into<OsString>>(
     hooks: &Hooks,
     args: impl IntoIterator<Item = A>,
     io: &mut Io<'_>,
-) -> Exit {
+) -> u8 {
     let command_line = args::command(&io.program, &io.version);
     run_parsed(command_line, args, io, |_, _| {
         Ok((hooks.clone(), String::new()))
@@ -85,13 +85,11 @@ pub fn run<A: Into<OsString>>(
 /// Runs one command without a host, for the program `forge-hooks`. It uses the default names or those of
 /// `--profile NAME`, and the project of `--project DIR` or the one in which the current directory is
 /// ([`HooksBuilder::discover_project`](crate::HooksBuilder::discover_project)).
-pub fn run_standalone<A: Into<OsString>>(
-    args: impl IntoIterator<Item = A>,
-    io: &mut Io<'_>,
-) -> Exit {
+#[must_use = "the command may have failed: end the program with this exit status"]
+pub fn run_standalone<A: Into<OsString>>(args: impl IntoIterator<Item = A>, io: &mut Io<'_>) -> u8 {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
     if let Some(ended) = hook::run(&args, io) {
-        return ended;
+        return ended.0;
     }
     let command_line = Standalone::augment_args(args::command(&io.program, &io.version));
     let command_line = args::without_a_host(command_line);
@@ -132,7 +130,7 @@ fn run_parsed<A: Into<OsString>>(
     args: impl IntoIterator<Item = A>,
     io: &mut Io<'_>,
     hooks: impl FnOnce(&Cli, &ArgMatches) -> Result<(Hooks, String), CommandError>,
-) -> Exit {
+) -> u8 {
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
     let terminal = &mut io.terminal;
     terminal.set_colours(ColorChoice::Auto);
@@ -166,7 +164,7 @@ fn run_parsed<A: Into<OsString>>(
         }),
     };
     let ended = ended.and_then(|ended| Ok(terminal.flush().map(|()| ended)?));
-    ended.unwrap_or_else(|error| {
+    let ended = ended.unwrap_or_else(|error| {
         if error.is_closed_pipe {
             return Exit::CLOSED_PIPE;
         }
@@ -176,7 +174,8 @@ fn run_parsed<A: Into<OsString>>(
         }
         let _ = terminal.note(error);
         Exit::NOTHING_DONE
-    })
+    });
+    ended.0
 }
 
 fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {

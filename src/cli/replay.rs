@@ -165,7 +165,7 @@ fn load(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<Hooks, Com
             "nothing was compared: a hooks file has errors, so that each event is blocked";
         return Err(CommandError::new(message).with_fix(context.fix_errors()));
     }
-    if hooks.registry().is_empty() {
+    if hooks.executor().registry().is_empty() {
         let list = context.command("list");
         terminal.note(format_args!(
             "there are no hooks: `{list}` shows where they were looked for"
@@ -208,13 +208,14 @@ impl Player {
         let sandbox = (!args.unconfined).then(Sandbox::new);
         let unsupported = sandbox.as_ref().and_then(|_| Sandbox::support().err());
         let executor = HookExecutor::builder()
-            .registry(Arc::clone(hooks.registry()))
+            .registry(Arc::clone(hooks.executor().registry()))
             .replaying(sandbox);
         let engine = context.engine(hooks, executor);
         let player = Self {
             executor: engine.executor().clone(),
             is_confined: !args.unconfined,
             has_hooks_of_agents: hooks
+                .executor()
                 .registry()
                 .hooks()
                 .iter()

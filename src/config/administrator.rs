@@ -12,15 +12,13 @@ use crate::problem::{Problem, Severity};
 
 impl HookConfig {
     /// Sets the path of the administrator's file; see [`HooksBuilder::system_file`](crate::HooksBuilder::system_file).
-    #[must_use]
-    pub fn with_system_file(mut self, path: impl Into<PathBuf>) -> Self {
-        self.system_file = SystemFile::At(path.into());
+    pub(crate) fn with_system_file(mut self, path: PathBuf) -> Self {
+        self.system_file = SystemFile::At(path);
         self
     }
 
     /// Reads no administrator's file.
-    #[must_use]
-    pub fn without_system_file(mut self) -> Self {
+    pub(crate) fn without_system_file(mut self) -> Self {
         self.system_file = SystemFile::Nowhere;
         self
     }

@@ -305,15 +305,8 @@ impl HookConfig {
         Some(TrustStore::new(beside.with_file_name("trust.json")))
     }
 
-    /// Returns the JSON Schema of hooks.json (draft 2020-12), for editors. It is also in the repository, as
-    /// `hooks.schema.json`. A key `"$schema"` in a hooks file is kept when the file is saved.
-    #[must_use]
-    pub fn json_schema() -> Value {
-        schema::schema(&Vocabulary::default())
-    }
-
-    /// Returns the schema with the events and tools of the host.
-    pub(crate) fn own_json_schema(&self) -> Value {
+    /// Returns the schema of hooks.json with the events and tools of the host.
+    pub(crate) fn json_schema(&self) -> Value {
         schema::schema(&self.vocabulary)
     }
 

@@ -34,8 +34,7 @@ named! {
 named! {
     /// The standard input of a hook (`stdin`).
     #[derive(Default)]
-    #[non_exhaustive]
-    pub enum Stdin {
+    pub(crate) enum Stdin {
         /// The event as one line of JSON. The default.
         #[default]
         Json = "json",
@@ -48,8 +47,7 @@ named! {
     /// The place in which a hook looks for the event's values (`reads`). It matters for values that are too large for an
     /// environment variable.
     #[derive(Default)]
-    #[non_exhaustive]
-    pub enum Reads {
+    pub(crate) enum Reads {
         /// In the environment: the hook fails without running if a value does not fit there. The default.
         #[default]
         Environment = "environment",

@@ -29,7 +29,7 @@ pub(crate) use event_type::{LIKE_AN_EVENT, nearest};
 pub(crate) use meant::{meant_by, named_elsewhere};
 pub use spec::EventSpec;
 pub(crate) use table::{AGENT, AGENT_ID, AGENT_TYPE, OF_ANY_EVENT, known_data_keys, never_text};
-pub use vocabulary::Vocabulary;
+pub(crate) use vocabulary::Vocabulary;
 
 /// One event in the host, with the data that its hooks receive.
 ///

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::HookEvent;
-use super::event_type::{CustomEventType, EventType, EventTypeError, of_agents};
+use super::event_type::{CustomEventType, EventType, of_agents};
 use super::table::KNOWN;
 
 /// An event that a host fires, described for the authors of hooks.
@@ -31,24 +31,16 @@ impl EventSpec {
     /// Creates the spec of a custom event. The spec has no description and no data; the event can be blocked.
     ///
     /// # Panics
-    /// If [`EventType::custom`] refuses the name. For a name that comes from a file or a user, use
-    /// [`custom`](EventSpec::custom), which returns an error.
+    /// If [`EventType::custom`] refuses the name. For a name that comes from a file or a user, pass
+    /// [`new`](EventSpec::new) what [`EventType::custom`] returns.
     // A wrong constant is a bug of the host, which its first run shows.
     #[allow(clippy::panic)]
     #[track_caller]
     pub fn named(name: impl AsRef<str>) -> Self {
-        match Self::custom(name) {
-            Ok(spec) => spec,
+        match EventType::custom(name) {
+            Ok(event_type) => Self::new(event_type),
             Err(error) => panic!("EventSpec::named: {error}"),
         }
-    }
-
-    /// Creates the spec that [`named`](EventSpec::named) creates, for a name that may be wrong.
-    ///
-    /// # Errors
-    /// The errors of [`EventType::custom`].
-    pub fn custom(name: impl AsRef<str>) -> Result<Self, EventTypeError> {
-        EventType::custom(name).map(Self::new)
     }
 
     /// Creates a spec without a description and without data. A custom event can be blocked.

@@ -11,25 +11,10 @@ use super::{EventKind, EventType};
 use crate::globs::{Glob, with_slashes};
 
 /// The events and tools of a host: the sixteen built-in events, the events of agents (`agent:stop` and the
-/// others that [`HookEvent`](crate::HookEvent) has a constructor for), the host's own events, and its tools. A
-/// host declares them with [`HooksBuilder::event`](crate::HooksBuilder::event) and
-/// [`HooksBuilder::tools`](crate::HooksBuilder::tools). Warnings about hooks and the JSON Schema are made
-/// from them.
-///
-/// ```
-/// use forge_hooks::{AppProfile, EventSpec, EventType, Hooks};
-///
-/// let saved = EventType::custom("game:saved")?;
-/// # let home = tempfile::tempdir()?;
-/// let hooks = Hooks::builder(AppProfile::new("mygame"))
-///     .event(EventSpec::new(saved.clone()).notify_only())
-/// #   .config_home(home.path())
-///     .load();
-/// assert_eq!(hooks.vocabulary().events().len(), 24);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// others that [`HookEvent`](crate::HookEvent) has a constructor for), the host's own events, and its tools. Warnings about
+/// hooks and the JSON Schema are made from them.
 #[derive(Debug, Clone)]
-pub struct Vocabulary {
+pub(crate) struct Vocabulary {
     events: Vec<EventSpec>,
     /// The index of each event in `events`, by its name.
     places: HashMap<String, usize>,
@@ -101,13 +86,13 @@ impl Vocabulary {
     }
 
     /// Returns the built-in events in the order of [`EventType::BUILTIN`], those of agents, then the host's own.
-    pub fn events(&self) -> &[EventSpec] {
+    pub(crate) fn events(&self) -> &[EventSpec] {
         &self.events
     }
 
     /// Returns the event of this name.
     #[must_use]
-    pub fn event(&self, name: &str) -> Option<&EventSpec> {
+    pub(crate) fn event(&self, name: &str) -> Option<&EventSpec> {
         self.places.get(name).map(|place| &self.events[*place])
     }
 

@@ -17,7 +17,7 @@ use crate::outcome::Outcome;
 use crate::pool::Pool;
 use crate::process::Cancel;
 use crate::registry::Removals;
-use crate::runner::{FiredEvent, Firing, How, Observation, Runner};
+use crate::runner::{FiredEvent, Firing, How, Runner};
 use crate::sync::Mutex;
 
 /// The time that the threads may take to end, in addition to the grace period of the hooks.
@@ -103,14 +103,12 @@ impl Core {
             is_disabled: self.allow_disable && self.runner.native.naming().disabled_by().is_some(),
             is_known: self.vocabulary.event(event.event_type.as_str()).is_some(),
         };
-        let fired = || FiredEvent {
+        self.runner.observers.fired(|| FiredEvent {
             event: Arc::clone(event),
             hooks: hooks.to_vec(),
             outcome: outcome.clone(),
             how: how(),
-        };
-        let observers = &self.runner.observers;
-        observers.observe(|| Observation::Fired(Box::new(fired())));
+        });
     }
 
     /// Returns the token of the events and calls that begin now.

@@ -43,4 +43,4 @@ pub use options::FireOptions;
 pub use token::CancelToken;
 
 pub use crate::registry::HookRegistry;
-pub use crate::runner::{FiredEvent, HookRun, Observation, Observations};
+pub use crate::runner::{HookRun, Observation, Observations};

@@ -144,7 +144,10 @@ fn a_script_is_looked_for_where_the_hook_finds_it() {
                 .config_home(directory.join("config"))
                 .executor(HookExecutor::builder().variables(of_user(directory)))
                 .load();
-            hooks.registry().register(Hook::from_json(&entry).unwrap());
+            hooks
+                .executor()
+                .registry()
+                .register(Hook::from_json(&entry).unwrap());
             assert!(hooks.decides(&script));
             assert!(!hooks.decides(directory.join("hostile/guard.sh")));
 

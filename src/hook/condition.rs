@@ -27,8 +27,7 @@ const OUTSIDE: &str = "outside";
 
 /// A condition on a string of an event's data; see [`Hook::with_when`](crate::Hook::with_when).
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Condition {
+pub(crate) enum Condition {
     /// A glob that matches the whole string, with `*`, `?` and `[...]` as in patterns of events.
     Glob(String),
     /// At least one of these globs matches.
@@ -507,13 +506,6 @@ impl fmt::Display for Condition {
     }
 }
 
-impl From<&str> for Condition {
-    /// Creates a glob condition.
-    fn from(glob: &str) -> Self {
-        Self::Glob(glob.to_owned())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -522,7 +514,7 @@ mod tests {
 
     fn is_match(condition: &Condition, text: &str) -> bool {
         let hook = Hook::new("*", "x").unwrap();
-        let hook = hook.with_when("/x", condition.clone()).unwrap();
+        let hook = hook.with_when("/x", condition.to_json()).unwrap();
         // What is unknown is no match here.
         let event = HookEvent::new(EventType::SessionEnd).with_data("x", text);
         hook.matches(&event)
@@ -561,7 +553,7 @@ mod tests {
             ("ä*", &["äb"], &["b"]),
             ("(?i)a", &["(xi)a"], &["A", "a"]),
         ] {
-            let condition = Condition::from(glob);
+            let condition = Condition::Glob(glob.to_owned());
             for text in matching {
                 assert!(is_match(&condition, text), "{glob} {text:?}");
             }
@@ -594,7 +586,7 @@ mod tests {
         let long = regex(&"a".repeat(64 * 1024 + 1));
         let is_short = long.contains("…` takes more than 256 KiB") && long.len() < 300;
         assert!(is_short, "{long}");
-        let error = refusal(Condition::from("a**b"));
+        let error = refusal(Condition::Glob("a**b".to_owned()));
         assert!(error.contains("at column 1"), "{error}");
         // A part that an attempt of something else has in a glob is an error.
         for (glob, message) in [
@@ -632,7 +624,11 @@ mod tests {
             "/",
             "https://a/*",
         ] {
-            assert_eq!(Lazy::new(glob.into()).check(), None, "{glob}");
+            assert_eq!(
+                Lazy::new(Condition::Glob(glob.to_owned())).check(),
+                None,
+                "{glob}"
+            );
         }
     }
 

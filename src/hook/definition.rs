@@ -585,13 +585,14 @@ setters! {
     with_may(words: impl IntoIterator<Item = May>) = |settings| {
         settings.options.may = words.into_iter().collect();
     };
-    /// Sets the command's standard input. Default: the event as JSON.
-    with_stdin(stdin: Stdin) = |settings| {
-        settings.options.stdin = stdin;
-        settings.options.resident &= stdin == Stdin::Json;
+    /// Leaves the command's standard input empty. Default: the event as one line of JSON.
+    without_stdin() = |settings| {
+        settings.options.stdin = Stdin::None;
+        settings.options.resident = false;
     };
-    /// Sets the place in which the command looks for the event's values. Default: its environment.
-    with_reads(reads: Reads) = |settings| settings.options.reads = reads;
+    /// Declares that the command looks for the event's values on its standard input, where every value fits. Default: it looks in
+    /// its environment, so the hook fails without running if a value does not fit there.
+    reading_stdin() = |settings| settings.options.reads = Reads::Stdin;
     /// Starts the hook once the others have ended, without waiting for it. It never blocks, and the outcome contains no result of it:
     /// [observations](crate::HookExecutor::observations) and the log have one. At most 16 such hooks of an executor run at once,
     /// others wait for their turn. The hook's timeout applies to it too.

@@ -5,6 +5,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::answers::Answers;
 use super::compared::Compared;
 use super::condition::{Condition, FOR_GUARDS};
@@ -13,6 +15,7 @@ use super::error::HookError;
 use super::when::{differs, expressions_of};
 use crate::entry::{HookCommand, May};
 use crate::events::HookEvent;
+use crate::json::Node;
 use crate::printable;
 
 impl<'e> Compared<'e> {
@@ -47,12 +50,11 @@ impl Hook {
     /// All expressions of an event read a text once, which takes some 2 ms for 1 MiB.
     ///
     /// ```
-    /// use forge_hooks::hook::Condition;
     /// use forge_hooks::{Hook, HookEvent};
     /// use serde_json::{Value, json};
     ///
     /// let hook = Hook::new("tool:pre_execute:bash", "./guard.sh")?
-    ///     .with_when("/tool_args/command", Condition::Regex(r"\bsudo\b".to_owned()))?;
+    ///     .with_when("/tool_args/command", json!({"runs": "sudo"}))?;
     /// let event = |command| HookEvent::tool_pre_execute("bash", json!({"command": command}));
     /// assert!(hook.matches(&event("sudo ls")));
     /// assert!(!hook.matches(&event("ls")));
@@ -64,10 +66,11 @@ impl Hook {
     pub fn with_when(
         self,
         pointer: impl Into<String>,
-        condition: impl Into<Condition>,
+        condition: impl Into<Value>,
     ) -> Result<Self, HookError> {
+        let (pointer, condition) = (pointer.into(), condition.into());
         let mut when = self.settings.when.as_deref().cloned().unwrap_or_default();
-        when.insert(pointer.into(), condition.into())?;
+        when.insert(pointer, Node::from(&condition))?;
         Ok(self.set(|settings| settings.when = Some(Arc::new(when))))
     }
 

@@ -25,10 +25,10 @@ mod source;
 mod tests;
 mod when;
 
-pub use crate::entry::{FailurePolicy, HookCommand, May, Reads, Sandbox, Shell, Stdin};
+pub use crate::entry::{FailurePolicy, HookCommand, May, Sandbox, Shell};
 pub(crate) use canonical::canonical;
 pub(crate) use compared::Compared;
-pub use condition::Condition;
+pub(crate) use condition::Condition;
 pub use definition::Hook;
 pub(crate) use definition::{ApprovalCheck, ScriptCheck};
 pub(crate) use entry::{Unusable, in_order, is_key, keys, nearest_key, place_of};

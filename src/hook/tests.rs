@@ -45,7 +45,7 @@ fn the_pages_state_the_default_deadline() {
 fn each_key_can_be_set_and_is_returned() {
     let shell = Hook::new("a:b", "x").unwrap().with_shell(Shell::Bash);
     let shell = shell
-        .with_when("/a", Condition::Glob("y".to_owned()))
+        .with_when("/a", json!("y"))
         .unwrap()
         .with_timeout(Duration::from_secs(5))
         .with_working_dir("w")
@@ -56,8 +56,8 @@ fn each_key_can_be_set_and_is_returned() {
         .with_description("d")
         .with_on_failure(FailurePolicy::Continue)
         .with_may([May::Grant])
-        .with_stdin(Stdin::None)
-        .with_reads(Reads::Stdin)
+        .without_stdin()
+        .reading_stdin()
         .with_inputs(["i"])
         .with_background()
         .with_sandbox(Sandbox::new());

@@ -156,9 +156,11 @@ impl When {
     pub(super) fn insert(
         &mut self,
         pointer: String,
-        condition: Condition,
+        condition: Node<'_, '_>,
     ) -> Result<(), HookError> {
         check_pointer(&pointer)?;
+        let condition = Condition::read(&key_of(&pointer), condition);
+        let condition = condition.map_err(|fault| fault.error)?;
         self.tests.insert(pointer, Lazy::new(condition));
         self.alone = OnceLock::new();
         self.check()
@@ -628,7 +630,8 @@ mod tests {
 
     fn when(condition: Condition) -> Arc<When> {
         let mut when = When::default();
-        when.insert("/tool_args/path".to_owned(), condition)
+        let condition = condition.to_json();
+        when.insert("/tool_args/path".to_owned(), Node::from(&condition))
             .unwrap();
         Arc::new(when)
     }
@@ -650,9 +653,10 @@ mod tests {
             let at = compared(&event, Some(Path::new("/x/y")), &[Arc::clone(&when)]);
             when.is_met(&at, None, true)
         };
-        let not = |glob: &str| Condition::Not(Box::new(glob.into()));
-        assert!(is_met("/x/y/a/*".into()));
-        assert!(!is_met("/x/a/*".into()));
+        let glob = |glob: &str| Condition::Glob(glob.to_owned());
+        let not = |text: &str| Condition::Not(Box::new(glob(text)));
+        assert!(is_met(glob("/x/y/a/*")));
+        assert!(!is_met(glob("/x/a/*")));
         assert!(!is_met(not("a/*")) && !is_met(not("/x/y/a/*")));
         assert!(is_met(not("/x/a/*")));
     }
@@ -666,7 +670,7 @@ mod tests {
         ])));
         let list = [
             when(regex),
-            when("*sudo*".into()),
+            when(Condition::Glob("*sudo*".to_owned())),
             when(not),
             when(Condition::Outside),
         ];
@@ -702,7 +706,8 @@ mod tests {
         let several = "rm a b c\n".repeat(400);
         for condition in conditions {
             let mut when = When::default();
-            when.insert("/tool_args/command".to_owned(), condition)
+            let condition = condition.to_json();
+            when.insert("/tool_args/command".to_owned(), Node::from(&condition))
                 .unwrap();
             let when = Arc::new(when);
             for (command, looked_up) in [
@@ -729,7 +734,7 @@ mod tests {
         let event = HookEvent::tool_pre_execute("write", json!({"path": "a/b", "command": "ls"}));
         let regex = || Condition::Regex("^a/b$".to_owned());
         let texts = [when(regex()), when(Condition::Not(Box::new(regex())))];
-        let globs = ["a/*", "b", "c", "a"].map(|glob| when(glob.into()));
+        let globs = ["a/*", "b", "c", "a"].map(|glob| when(Condition::Glob(glob.to_owned())));
         let at = compared(&event, None, &[&texts[..], &globs].concat());
         assert!(texts[0].is_met(&at, None, true) && !texts[1].is_met(&at, None, true));
         assert_eq!(at.looked_up(), 0);

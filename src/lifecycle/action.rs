@@ -230,8 +230,9 @@ pub struct Running<A> {
     pub(super) before: Outcome,
     /// The outcome of the prompt for a permission.
     pub(super) prompt: Option<Outcome>,
-    pub(super) open: Open,
+    /// Dropped before `open`: a stream ends before its call.
     pub(super) action: A,
+    pub(super) open: Open,
 }
 
 impl<A> Running<A> {

@@ -8,7 +8,7 @@ use super::Lifecycle;
 use super::action::{Action, Begins, Request, Running};
 use super::agent::Agent;
 use super::stops::MOST;
-use super::table::{self, MESSAGE_COUNT, MESSAGES};
+use super::table::{self, MESSAGE_COUNT, MESSAGES, TOKENS};
 use crate::logging::warn;
 use crate::outcome::{HookBlockedError, Outcome};
 
@@ -18,19 +18,27 @@ use crate::outcome::{HookBlockedError, Outcome};
 /// use forge_hooks::{HookExecutor, Lifecycle};
 ///
 /// let hooks = Lifecycle::new(HookExecutor::builder().build());
-/// let call = hooks.llm("large", 12).begin()?;
-/// let mut stream = call.stream();
+/// let mut call = hooks.llm("large", 12).begin()?;
+/// call.start_stream();
 /// for chunk in ["Hello", ", ", "world"] {
 ///     print!("{chunk}");
-///     stream.add_tokens(1);
+///     call.add_tokens(1);
 /// }
-/// let tokens: Result<u64, std::io::Error> = Ok(stream.tokens());
-/// stream.finish();
+/// let tokens: Result<u64, std::io::Error> = Ok(call.tokens());
 /// call.finish(tokens);
 /// # Ok::<(), forge_hooks::HookBlockedError>(())
 /// ```
 #[derive(Debug)]
-pub struct Model;
+pub struct Model {
+    /// The answer that arrives piece by piece, after its start.
+    stream: Option<Box<Running<Stream>>>,
+}
+
+impl Model {
+    pub(super) fn new() -> Self {
+        Self { stream: None }
+    }
+}
 
 impl Action for Model {}
 impl Begins for Model {}
@@ -79,10 +87,10 @@ impl Request<'_, Model> {
     /// The errors of [`begin`](Request::begin). The model has not been called then.
     pub fn run<T, E: fmt::Display>(
         self,
-        call: impl FnOnce(&Running<Model>) -> Result<(T, u64), E>,
+        call: impl FnOnce(&mut Running<Model>) -> Result<(T, u64), E>,
     ) -> Result<Result<T, E>, HookBlockedError> {
-        let running = self.begin()?;
-        let answer = call(&running);
+        let mut running = self.begin()?;
+        let answer = call(&mut running);
         running.finish(answer.as_ref().map(|(_, tokens)| *tokens));
         Ok(answer.map(|(answer, _)| answer))
     }
@@ -97,20 +105,38 @@ impl Running<Model> {
         Some(messages)
     }
 
-    /// Fires `llm:stream_start`: the answer begins to arrive, piece by piece.
-    pub fn stream(&self) -> Running<Stream> {
+    /// Fires `llm:stream_start`: the answer begins to arrive, piece by piece. Its end, `llm:stream_end`, is fired once, with the
+    /// number of tokens so far: when the call ends, even if it is dropped, or when another stream starts.
+    pub fn start_stream(&mut self) {
+        self.action.stream = None;
         let model = self.open.data.get("llm_model").cloned();
         let data = [("llm_model", model.unwrap_or_default())];
         let request = Request::new(&self.open.lifecycle, &table::STREAM, data, Stream);
         let event = request.open.event(&table::STREAM.before);
-        let mut stream = request.announce(event);
-        stream.add_tokens(0);
-        stream
+        self.action.stream = Some(Box::new(request.announce(event)));
+        self.add_tokens(0);
+    }
+
+    /// Adds to the number of tokens of the stream that have arrived. Without a stream, it does nothing.
+    pub fn add_tokens(&mut self, count: u64) {
+        let tokens = self.tokens().saturating_add(count);
+        if let Some(stream) = &mut self.action.stream {
+            stream.open.data.insert(TOKENS.to_owned(), tokens.into());
+        }
+    }
+
+    /// Returns the number of tokens of the stream that have arrived.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        let stream = self.action.stream.as_ref();
+        let tokens = stream.and_then(|stream| stream.open.data.get(TOKENS));
+        tokens.and_then(Value::as_u64).unwrap_or_default()
     }
 
     /// Fires `llm:post_response` with the number of tokens of the complete answer, or `llm:error` with the message
     /// of the error. Returns the outcome; none if it was not waited for.
     pub fn finish<E: fmt::Display>(mut self, tokens: Result<u64, E>) -> Option<Outcome> {
+        self.action.stream = None;
         match tokens {
             Ok(tokens) => self.open.end(Ok(tokens.into())),
             Err(error) => self.open.end(Err(&error.to_string())),
@@ -118,29 +144,11 @@ impl Running<Model> {
     }
 }
 
-/// An answer that arrives piece by piece. Its end, `llm:stream_end`, is fired once, with the number of tokens so far, even
-/// if the value is dropped.
+/// An answer that arrives piece by piece. Its end is fired when it is dropped.
 #[derive(Debug)]
-pub struct Stream;
+struct Stream;
 
 impl Action for Stream {}
-impl Ends for Stream {}
-
-impl Running<Stream> {
-    /// Adds to the number of tokens that have arrived.
-    pub fn add_tokens(&mut self, count: u64) {
-        let tokens = self.tokens().saturating_add(count);
-        let tokens = Value::from(tokens);
-        self.open.data.insert("llm_tokens".to_owned(), tokens);
-    }
-
-    /// Returns the number of tokens that have arrived.
-    #[must_use]
-    pub fn tokens(&self) -> u64 {
-        let tokens = self.open.data.get("llm_tokens");
-        tokens.and_then(Value::as_u64).unwrap_or_default()
-    }
-}
 
 /// A session; see [`Lifecycle::session`]. Its end is fired once: by [`finish`](Running::finish), or when it is dropped, even
 /// by a panic.
@@ -150,7 +158,7 @@ impl Running<Stream> {
 ///
 /// let hooks = Lifecycle::new(HookExecutor::builder().build()).without_waiting();
 /// let session = hooks.session("sess_1").begin()?;
-/// session.message("user", "hello");
+/// session.lifecycle().message("user", "hello");
 /// let call = session.lifecycle().tool("ls", "{}");
 /// call.run(|permit| permit.run(|_, _| Ok::<_, String>("src"))).check()?;
 /// session.finish();
@@ -170,36 +178,9 @@ impl Running<Session> {
         &self.open.lifecycle
     }
 
-    /// Returns the session's id.
-    #[must_use]
-    pub fn id(&self) -> &str {
-        let id = self.open.lifecycle.session_id.as_deref();
-        id.unwrap_or_default()
-    }
-
     /// Creates a turn of the session's own agent, as [`Lifecycle::prompt`] does.
     pub fn prompt(&self, content: impl Into<String>) -> Request<'static, Turn> {
         self.lifecycle().prompt(content)
-    }
-
-    /// Creates a shortening of the session's conversation, as [`Lifecycle::compact`] does.
-    pub fn compact<'a>(&self, trigger: impl Into<String>) -> Request<'a, Compaction> {
-        self.lifecycle().compact(trigger)
-    }
-
-    /// Fires `session:message`, as [`Lifecycle::message`] does.
-    pub fn message(&self, role: impl Into<String>, content: impl Into<String>) -> Option<Outcome> {
-        self.lifecycle().message(role, content)
-    }
-
-    /// Fires `notification:show`, as [`Lifecycle::notify`] does.
-    pub fn notify(&self, message: impl Into<String>) -> Option<Outcome> {
-        self.lifecycle().notify(message)
-    }
-
-    /// Fires `user:interrupt`, as [`Lifecycle::interrupt`] does.
-    pub fn interrupt(&self) -> Option<Outcome> {
-        self.lifecycle().interrupt()
     }
 }
 
@@ -362,7 +343,7 @@ impl Running<Turn> {
     }
 }
 
-/// A shortening of the conversation; see [`Running::compact`]. Its end is `context:post_compact`; one that is
+/// A shortening of the conversation; see [`Lifecycle::compact`]. Its end is `context:post_compact`; one that is
 /// dropped fires nothing.
 #[derive(Debug)]
 pub struct Compaction;

@@ -11,11 +11,10 @@
 //!
 //! # When a hook blocks
 //! The model must learn that its call was not made, and why, so that it can do something else. [`ToolRun::next`] has the text
-//! for it: "blocked by hook \`No sudo\`: sudo is not allowed". For other actions, the host gives it the message of the error, and its
-//! [context](crate::HookBlockedError::additional_context); the [failures](crate::HookBlockedError::failures) are for the
-//! user. If the error
-//! [stops the turn](crate::HookBlockedError::stops_turn), the host does not call the model again before its user has spoken. The
-//! same is right if it [is cancelled](crate::HookBlockedError::is_cancelled): no hook has decided anything, so the model gets
+//! for it: "blocked by hook \`No sudo\`: sudo is not allowed". For other actions, the host gives it the message of the error. The
+//! error's [outcome](crate::HookBlockedError::outcome) has more: its [context](Outcome::additional_context) is for the model too,
+//! its [failures](Outcome::failures) are for the user, and if it [stops the turn](Outcome::stops_turn), the host does not call
+//! the model again before its user has spoken. The same is right if the error [is cancelled](crate::HookBlockedError::is_cancelled): no hook has decided anything, so the model gets
 //! nothing. The model does not get a blocked prompt: the host shows its user the reason.
 
 mod action;
@@ -43,9 +42,9 @@ use crate::logging::warn;
 use crate::outcome::Outcome;
 
 pub use action::{Request, Running};
-pub use kinds::{Compaction, Model, Session, Stream, Turn};
+pub use kinds::{Compaction, Model, Session, Turn};
 pub use own::OwnAction;
-pub use permission::{Permission, PermissionRun};
+pub use permission::Permission;
 pub use permit::Permit;
 pub use question::Question;
 pub use submitted::Submitted;
@@ -195,7 +194,7 @@ impl Lifecycle {
             ("llm_model", Value::from(model.into())),
             ("message_count", message_count.into()),
         ];
-        Request::new(self, &table::MODEL, data, Model)
+        Request::new(self, &table::MODEL, data, Model::new())
     }
 
     /// Creates a session. All events of its own [lifecycle](Running::lifecycle) have its id.

@@ -20,9 +20,9 @@ use crate::outcome::{HookBlockedError, Outcome};
 ///
 /// # let home = tempfile::tempdir()?;
 /// # let file = home.path().join("save");
-/// let before = EventSpec::custom("game:will_save")?;
-/// let after = EventSpec::custom("game:saved")?.notify_only();
-/// let failed = EventSpec::custom("game:not_saved")?.notify_only();
+/// let before = EventSpec::named("game:will_save");
+/// let after = EventSpec::named("game:saved").notify_only();
+/// let failed = EventSpec::named("game:not_saved").notify_only();
 /// let saving = OwnAction::new(&before, &after, &failed)?;
 /// let builder = [before, after, failed].into_iter().fold(
 ///     Hooks::builder(AppProfile::new("mygame")),

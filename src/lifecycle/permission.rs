@@ -15,8 +15,7 @@ use crate::outcome::{Decision, HookBlockedError, HookResult, Outcome};
 ///
 /// let hooks = Lifecycle::new(HookExecutor::builder().build());
 /// let request = || hooks.permission("bash", "execute").with_rule("tool:bash").with_verdict(Decision::Ask);
-/// let permission = request().run(|question| question.event.tool_name.as_deref() == Some("bash"))?;
-/// assert!(permission.granted);
+/// assert!(request().run(|question| question.event.tool_name.as_deref() == Some("bash"))?);
 ///
 /// // The same in a host that cannot wait for its user's answer here:
 /// let asked = request().begin()?;
@@ -24,7 +23,7 @@ use crate::outcome::{Decision, HookBlockedError, HookResult, Outcome};
 ///     Some(question) => question.event.tool_name.as_deref() == Some("bash"),
 ///     None => false, // does not count: hooks and rules have decided
 /// };
-/// assert!(asked.finish(answer).granted);
+/// assert!(asked.finish(answer));
 /// # Ok::<(), forge_hooks::HookBlockedError>(())
 /// ```
 #[derive(Debug)]
@@ -122,17 +121,15 @@ impl Request<'_, Permission> {
     }
 
     /// Fires `permission:check`; if the user must be asked, fires `permission:prompt` and asks; then
-    /// fires `permission:granted` or `permission:denied`.
+    /// fires `permission:granted` or `permission:denied`. Returns whether the permission is granted: if not, the user or the host's
+    /// rules have denied it.
     ///
     /// # Errors
     /// If a hook blocks one of the first two. The permission is denied then, and the user is not asked.
     ///
     /// # Panics
     /// If `ask` panics, after `permission:denied` has been fired.
-    pub fn run(
-        self,
-        ask: impl FnOnce(&Question<'_>) -> bool,
-    ) -> Result<PermissionRun, HookBlockedError> {
+    pub fn run(self, ask: impl FnOnce(&Question<'_>) -> bool) -> Result<bool, HookBlockedError> {
         let running = self.begin()?;
         let answer = running.question().is_some_and(|question| ask(&question));
         Ok(running.finish(answer))
@@ -150,10 +147,11 @@ impl Running<Permission> {
         ))
     }
 
-    /// Fires `permission:granted` or `permission:denied`. `answer` is the user's answer to the
-    /// [question](Running::question). It does not count without a question. If the [token](Request::cancelled_by) is cancelled, or
+    /// Fires `permission:granted` or `permission:denied`, and returns whether the permission is granted. `answer` is the user's
+    /// answer to the [question](Running::question). It does not count without a question. If the [token](Request::cancelled_by) is cancelled, or
     /// [`cancel_running`](crate::HookExecutor::cancel_running) was called since `begin`, the permission is denied.
-    pub fn finish(mut self, answer: bool) -> PermissionRun {
+    #[must_use = "the permission may be denied"]
+    pub fn finish(mut self, answer: bool) -> bool {
         let granted = match self.action.verdict {
             _ if self.open.is_cancelled() => false,
             Decision::Allow => true,
@@ -165,34 +163,7 @@ impl Running<Permission> {
         } else {
             Err("denied")
         };
-        let was_asked = self.action.asked.is_some();
-        let answered = |outcome: Outcome| {
-            if was_asked {
-                outcome.answer(|_| granted)
-            } else {
-                outcome
-            }
-        };
-        PermissionRun {
-            granted,
-            after: self.open.end(result),
-            check: answered(self.before),
-            prompt: self.prompt.map(answered),
-        }
+        self.open.end(result);
+        granted
     }
-}
-
-/// A permission that no hook has blocked.
-#[derive(Debug)]
-#[non_exhaustive]
-#[must_use = "the permission may be denied: look at `granted`"]
-pub struct PermissionRun {
-    /// True if the permission is granted. If not, the user or the host's rules have denied it.
-    pub granted: bool,
-    /// The outcome of the check.
-    pub check: Outcome,
-    /// The outcome before the user was asked, if that was necessary.
-    pub prompt: Option<Outcome>,
-    /// The outcome after the decision; none if it was not waited for.
-    pub after: Option<Outcome>,
 }

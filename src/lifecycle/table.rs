@@ -61,6 +61,7 @@ const fn end(name: &'static str, key: Option<&'static str>) -> End {
 /// The keys of a request to a model.
 pub(super) const MESSAGES: &str = "messages";
 pub(super) const MESSAGE_COUNT: &str = "message_count";
+pub(super) const TOKENS: &str = "llm_tokens";
 
 /// All rows.
 #[cfg(test)]
@@ -83,7 +84,7 @@ pub(super) static TOOL: Row = Row {
 };
 pub(super) static MODEL: Row = Row {
     before: Cow::Borrowed("llm:pre_request"),
-    after: end("llm:post_response", Some("llm_tokens")),
+    after: end("llm:post_response", Some(TOKENS)),
     failed: Some(end("llm:error", Some("error"))),
     left_out: &[MESSAGES, MESSAGE_COUNT],
 };

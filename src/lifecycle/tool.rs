@@ -117,14 +117,18 @@ impl ToolRun {
 
 impl From<HookBlockedError> for ToolRun {
     fn from(blocked: HookBlockedError) -> Self {
-        let text = Some(blocked.to_string());
-        let texts = [text, blocked.additional_context(), None];
+        let (text, outcome) = (Some(blocked.to_string()), blocked.outcome());
+        let texts = [text, outcome.and_then(Outcome::additional_context), None];
         Self {
-            next: Next::of(blocked.is_cancelled(), blocked.stops_turn(), texts),
-            messages: messages(blocked.outcome()),
+            next: Next::of(
+                blocked.is_cancelled(),
+                outcome.is_some_and(Outcome::stops_turn),
+                texts,
+            ),
+            messages: messages(outcome),
             is_error: true,
             args: Value::Null,
-            before: blocked.outcome().cloned(),
+            before: outcome.cloned(),
             after: None,
             blocked: Some(blocked),
             output: None,

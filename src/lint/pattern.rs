@@ -206,7 +206,7 @@ mod tests {
     fn vocabulary(events: &[&str], tools: &[&str]) -> Vocabulary {
         let mut vocabulary = Vocabulary::default();
         for name in events {
-            vocabulary.add_event(EventSpec::custom(name).unwrap());
+            vocabulary.add_event(EventSpec::named(name));
         }
         for tool in tools {
             vocabulary.add_tool((*tool).to_owned());

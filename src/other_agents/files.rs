@@ -20,13 +20,12 @@ const MOST_NAMED_FILES: usize = 100;
 
 impl HookConfig {
     /// Also loads hooks of other agents, after those of hooks.json. Default: none.
-    #[must_use]
-    pub fn with_other_agents(self, tools: impl Into<OtherAgents>) -> Self {
-        self.with_source(tools.into())
+    pub(crate) fn with_other_agents(self, tools: OtherAgents) -> Self {
+        self.with_source(tools)
     }
 
     /// The hooks of other agents that are loaded.
-    pub fn other_agents(&self) -> OtherAgents {
+    pub(crate) fn other_agents(&self) -> OtherAgents {
         self.source().cloned().unwrap_or_default()
     }
 }

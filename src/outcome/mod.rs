@@ -26,7 +26,7 @@ pub(crate) use end::{End, Trail, exit_failure};
 pub(crate) use env_file::EnvFile;
 pub(crate) use error_line::error_line;
 pub use failures::Failures;
-pub use residency::Residency;
+pub(crate) use residency::Residency;
 pub use result::HookResult;
 pub(crate) use verdict::Handles;
 use verdict::Verdict;
@@ -542,10 +542,6 @@ impl HookBlockedError {
         Self::new(HookResult::failing(Hook::placeholder(why), failure, why))
     }
 
-    fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
-        self.outcome().into_iter()
-    }
-
     /// Returns the results of all hooks of the event. Hooks that ran before the one that blocked may have messages for the
     /// user, or context for the model. None in an error that a host created from a result.
     #[must_use]
@@ -559,30 +555,6 @@ impl HookBlockedError {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.result.failure == Some(FailureKind::Cancelled)
-    }
-
-    /// Returns the context of hooks for the model; see [`Outcome::additional_context`].
-    #[must_use]
-    pub fn additional_context(&self) -> Option<String> {
-        joined(self.outcomes(), |output| {
-            output.additional_context.as_deref()
-        })
-    }
-
-    /// Returns the other hooks of the event that have failed, for the user; see [`Outcome::failures`].
-    #[must_use]
-    pub fn failures(&self) -> Failures<'_> {
-        Failures::of(self.outcomes())
-    }
-
-    /// Returns whether a hook asks the host to stop its whole turn; see [`Outcome::stops_turn`].
-    #[must_use]
-    pub fn stops_turn(&self) -> bool {
-        let of_hook = self
-            .result
-            .enforced_output()
-            .is_some_and(|output| output.stops_turn);
-        of_hook || self.outcomes().any(Outcome::stops_turn)
     }
 }
 

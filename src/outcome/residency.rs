@@ -4,8 +4,7 @@ use crate::entry::named;
 
 named! {
     /// The way in which a [resident](crate::Hook::with_resident) hook received an event.
-    #[non_exhaustive]
-    pub enum Residency {
+    pub(crate) enum Residency {
         /// The hook's process was already running.
         Kept = "kept",
         /// The hook's process was started for this event.

@@ -341,11 +341,12 @@ impl HookResult {
         self.trail.pid
     }
 
-    /// Returns the way in which a [resident](Hook::with_resident) hook received the event. None for other hooks, and if the
-    /// hook did not receive the event.
+    /// Returns the way in which a [resident](Hook::with_resident) hook received the event: its process was `kept`, or was
+    /// `started` for this event, or `replaced` one that had failed, was old, or was started from other files; `one_shot` if it ran
+    /// for this event only. None for other hooks, and if the hook did not receive the event.
     #[must_use]
-    pub fn residency(&self) -> Option<Residency> {
-        self.trail.residency
+    pub fn residency(&self) -> Option<&'static str> {
+        self.trail.residency.map(Residency::as_str)
     }
 
     /// Returns whether `stdout` or `stderr` is truncated, because the hook's output exceeded the limit; see

@@ -19,8 +19,9 @@ mod run;
 mod sandbox;
 
 pub(crate) use firing::Firing;
+pub(crate) use observation::FiredEvent;
 pub(crate) use observation::{DropReason, How};
-pub use observation::{FiredEvent, HookRun, Observation, Observations};
+pub use observation::{HookRun, Observation, Observations};
 pub(crate) use observation::{Observe, Observers};
 pub(crate) use report::Reporter;
 pub(crate) use resident::Residents;

@@ -41,7 +41,14 @@ pub enum Observation {
     /// full), `no_thread` (the system cannot start one) or `shut_down`.
     Dropped(HookRun, &'static str),
     /// An event has its outcome, whether it has hooks or not. An event that is not taken has none.
-    Fired(Box<FiredEvent>),
+    Fired {
+        /// The event as the host has fired it: if it was submitted in an `Arc`, this very one.
+        event: Arc<HookEvent>,
+        /// The hooks whose patterns match the event, including those that have not run.
+        hooks: Vec<Arc<Hook>>,
+        /// The joint decision of its hooks.
+        outcome: Box<Outcome>,
+    },
 }
 
 /// One hook on one event.
@@ -62,17 +69,12 @@ pub struct HookRun {
     pub is_second_run: bool,
 }
 
-/// One event with its outcome.
+/// One event with its outcome, and the way in which the host fires it.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct FiredEvent {
-    /// The event as the host has fired it: if it was submitted in an `Arc`, this very one.
-    pub event: Arc<HookEvent>,
-    /// The hooks whose patterns match the event, including those that have not run.
-    pub hooks: Vec<Arc<Hook>>,
-    /// The joint decision of its hooks.
-    pub outcome: Outcome,
-    /// The way in which the host fires it.
+pub(crate) struct FiredEvent {
+    pub(crate) event: Arc<HookEvent>,
+    pub(crate) hooks: Vec<Arc<Hook>>,
+    pub(crate) outcome: Outcome,
     pub(crate) how: How,
 }
 
@@ -183,6 +185,9 @@ pub(crate) trait Observe: RefUnwindSafe + UnwindSafe + Send + Sync {
     /// Called for each hook.
     fn observe(&self, observation: &Observation);
 
+    /// Called for each event that has its outcome, if the observer [wants events](Self::wants_events).
+    fn fired(&self, fired: &FiredEvent);
+
     /// Returns whether events are observed too.
     fn wants_events(&self) -> bool;
 
@@ -214,6 +219,14 @@ impl Observe for Channel {
         self.counts.lost.fetch_add(1, Ordering::Relaxed);
     }
 
+    fn fired(&self, fired: &FiredEvent) {
+        self.observe(&Observation::Fired {
+            event: Arc::clone(&fired.event),
+            hooks: fired.hooks.clone(),
+            outcome: Box::new(fired.outcome.clone()),
+        });
+    }
+
     fn wants_events(&self) -> bool {
         true
     }
@@ -239,13 +252,17 @@ fn size(observation: &Observation) -> usize {
         + match observation {
             Observation::Started(run) | Observation::Dropped(run, _) => of_run(run),
             Observation::Ended(run, result) => of_run(run) + of_result(result),
-            Observation::Fired(fired) => {
-                let (results, changed) = (fired.outcome.results(), fired.outcome.changed_event());
+            Observation::Fired {
+                event,
+                hooks,
+                outcome,
+            } => {
+                let (results, changed) = (outcome.results(), outcome.changed_event());
                 let of_results: usize = results.iter().map(of_result).sum();
-                let of_hooks = fired.hooks.len() * std::mem::size_of::<Arc<Hook>>();
+                let of_hooks = hooks.len() * std::mem::size_of::<Arc<Hook>>();
                 // The change holds the new members of the input a second time.
                 let of_change = changed.map(|event| 2 * of_event(event));
-                of_event(&fired.event) + of_change.unwrap_or_default() + of_results + of_hooks
+                of_event(event) + of_change.unwrap_or_default() + of_results + of_hooks
             }
         }
 }
@@ -294,7 +311,7 @@ impl Observers {
             .any(|observer| observer.is_open() && observer.wants_events())
     }
 
-    /// Passes on an observation, which is made only if something observes.
+    /// Passes on an observation of a hook, which is made only if something observes.
     pub(crate) fn observe(&self, observation: impl FnOnce() -> Observation) {
         let all = self.0.lock().clone();
         if all.is_empty() {
@@ -303,6 +320,19 @@ impl Observers {
         let observation = observation();
         for observer in all {
             observer.observe(&observation);
+        }
+    }
+
+    /// Passes on an event that has its outcome, which is made only if something wants it.
+    pub(crate) fn fired(&self, fired: impl FnOnce() -> FiredEvent) {
+        let mut all = self.0.lock().clone();
+        all.retain(|observer| observer.wants_events());
+        if all.is_empty() {
+            return;
+        }
+        let fired = fired();
+        for observer in all {
+            observer.fired(&fired);
         }
     }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::events::{EventType, now};
 use crate::hook::Hook;
-use crate::outcome::{Decision, FailureKind, HookResult, Residency};
+use crate::outcome::{Decision, FailureKind, HookResult};
 use crate::printable::printable_json;
 use crate::redact::Redactor;
 use crate::runner::HookRun;
@@ -55,7 +55,7 @@ impl Note {
             ("would", result.would().map(Decision::as_str).into()),
             ("can_block", run.can_block.into()),
             ("should_continue", goes_on.into()),
-            ("resident", result.residency().map(Residency::as_str).into()),
+            ("resident", result.residency().into()),
             ("cut", is_cut.then_some(true).into()),
         ];
         Self {

@@ -22,7 +22,7 @@ use crate::error::SetupError;
 use crate::files::PathRule;
 use crate::paths::Names;
 use crate::redact::Redactor;
-use crate::runner::{Observation, Observe};
+use crate::runner::{FiredEvent, Observation, Observe};
 #[cfg(feature = "cli")]
 pub(crate) use decided::Decided;
 use event::EventNote;
@@ -145,18 +145,19 @@ impl Trace {
 impl Observe for Trace {
     fn observe(&self, observation: &Observation) {
         match observation {
-            Observation::Started(_) => {}
+            // An event is passed on by `fired`.
+            Observation::Started(_) | Observation::Fired { .. } => {}
             Observation::Ended(run, result) => {
                 self.put(Message::Note(Box::new(Note::of_result(run, result))));
             }
             Observation::Dropped(run, reason) => {
                 self.put(Message::Note(Box::new(Note::of_drop(run, reason))));
             }
-            Observation::Fired(fired) if self.shared.has_events => {
-                self.put(Message::Event(Box::new(EventNote::new(fired))));
-            }
-            Observation::Fired(_) => {}
         }
+    }
+
+    fn fired(&self, fired: &FiredEvent) {
+        self.put(Message::Event(Box::new(EventNote::new(fired))));
     }
 
     fn wants_events(&self) -> bool {

@@ -17,9 +17,7 @@ use forge_hooks::{
     HooksBuilder, Lifecycle, LoadReport, Outcome, Permit, SetupError, SubmitError, Trace,
 };
 
-use forge_hooks::lifecycle::{
-    Model, Permission, PermissionRun, Request, Running, Session, Stream, Tool, Turn,
-};
+use forge_hooks::lifecycle::{Model, Permission, Request, Running, Session, Tool, Turn};
 
 use crate::support::{World, hook};
 
@@ -37,10 +35,8 @@ fn types_are_send_and_sync_and_have_debug() {
     shared::<HooksBuilder>();
     shared::<Lifecycle>();
     shared::<Running<Model>>();
-    shared::<Running<Stream>>();
     shared::<LoadReport>();
     shared::<Running<Permission>>();
-    shared::<PermissionRun>();
     shared::<Running<Session>>();
     shared::<Running<Turn>>();
     shared::<Running<Tool>>();
@@ -83,7 +79,6 @@ fn each_type_can_be_kept_in_a_panic() {
     kept::<Observations>();
     kept::<OwnAction>();
     kept::<Permit>();
-    kept::<PermissionRun>();
     kept::<Question<'_>>();
     kept::<Request<'_, Tool>>();
     kept::<Running<Model>>();

@@ -1,11 +1,10 @@
 //! The input of a hook: its environment, the files for values that do not fit there, and its standard input.
 
-use forge_hooks::events::Vocabulary;
 use forge_hooks::hook::Shell;
 use forge_hooks::{AppProfile, EventSpec, HookEvent};
 use serde_json::json;
 
-use crate::support::{World, custom, hook};
+use crate::support::{World, custom, hook, known_events};
 
 #[test]
 fn a_profile_says_which_names_there_are() {
@@ -78,8 +77,7 @@ fn a_key_without_a_name_of_its_own_is_left_out() {
     for key in engines.split_whitespace().chain(others) {
         event = event.with_data(key, "forged");
     }
-    let known = Vocabulary::default();
-    for (key, _) in known.events().iter().flat_map(EventSpec::data_keys) {
+    for (key, _) in known_events().iter().flat_map(EventSpec::data_keys) {
         event = event.with_data(key.to_uppercase(), "forged");
     }
     let event = event.with_data("c-d", 1).with_data("c_d", 2);
@@ -116,7 +114,6 @@ fn a_key_without_a_name_of_its_own_is_left_out() {
 
 #[cfg(unix)]
 mod in_a_process {
-    use forge_hooks::hook::{Reads, Stdin};
     use forge_hooks::{FailureKind, FailurePolicy, Hook, Sandbox};
 
     use super::*;
@@ -193,12 +190,17 @@ mod in_a_process {
             many = many.with_data(key, value);
         }
         let large = outer.with_data("content", "outer".repeat(100_000));
-        for (profile, event, reads) in [
-            (AppProfile::default(), large, Reads::Environment),
-            (AppProfile::new("mygame"), many, Reads::Stdin),
+        for (profile, event, reads_stdin) in [
+            (AppProfile::default(), large, false),
+            (AppProfile::new("mygame"), many, true),
         ] {
             let world = World::with(|builder| builder.profile(profile));
-            let variables = shown(&world, host.clone().with_reads(reads), &event);
+            let hook = if reads_stdin {
+                host.clone().reading_stdin()
+            } else {
+                host.clone()
+            };
+            let variables = shown(&world, hook, &event);
             assert!(!variables.contains("=outer"), "{variables}");
             let kept = [
                 "FORGE_EVENT=user:interrupt",
@@ -207,7 +209,7 @@ mod in_a_process {
                 "TOOL_HOME=kept",
             ];
             // The names of too many variables cannot be handed on, so all with the prefix are removed.
-            let count = if reads == Reads::Stdin { 2 } else { 4 };
+            let count = if reads_stdin { 2 } else { 4 };
             for line in &kept[..count] {
                 assert!(
                     variables.lines().any(|variable| variable == *line),
@@ -266,10 +268,10 @@ mod in_a_process {
         // A shell's `read` needs the end of the line.
         let reads = hook("*", "IFS= read -r line && printf %s \"$line\"");
         assert_eq!(shown(&world, reads, &event), event.to_json());
-        let silent = hook("*", "cat; echo end").with_stdin(Stdin::None);
+        let silent = hook("*", "cat; echo end").without_stdin();
         assert_eq!(shown(&world, silent, &event), "end\n");
         let large = HookEvent::tool_pre_execute("write", "x".repeat(2 << 20));
-        let guard = hook("*", "cat >copy").with_reads(Reads::Stdin);
+        let guard = hook("*", "cat >copy").reading_stdin();
         assert_eq!(shown(&world, guard, &large), "");
         let is_whole = world.read("copy") == large.to_json() + "\n";
         assert!(is_whole, "the copy is not the event");
@@ -313,7 +315,7 @@ mod in_a_process {
         let guard = || hook("llm:pre_request", "wc -c");
         let result = world.run(guard(), &event);
         assert_eq!(result.failure(), Some(FailureKind::EventTooLarge));
-        let counted = shown(&world, guard().with_reads(Reads::Stdin), &event);
+        let counted = shown(&world, guard().reading_stdin(), &event);
         assert!(counted.trim().parse::<usize>().unwrap() > 500_000);
     }
 

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use forge_hooks::compat::{CLAUDE, OtherAgents};
-use forge_hooks::events::Vocabulary;
 use forge_hooks::trust::Approval;
 use forge_hooks::{
     AppProfile, EventSpec, EventType, FailureKind, FireOptions, HookEvent, HookExecutor, Hooks,
@@ -11,7 +10,7 @@ use forge_hooks::{
 };
 use serde_json::{Value, json};
 
-use crate::support::{PATIENCE, World, custom, hook};
+use crate::support::{PATIENCE, World, custom, hook, known_events};
 
 /// The paths at which `mygame` finds the user's file and the project's.
 const USERS: &str = "config/mygame/hooks.json";
@@ -31,7 +30,7 @@ fn file(entries: &[Value]) -> String {
 }
 
 fn spec(name: &str) -> EventSpec {
-    EventSpec::custom(name).unwrap()
+    EventSpec::named(name)
 }
 
 #[test]
@@ -42,7 +41,11 @@ fn every_way_to_fire_runs_the_hooks() {
     let hooks = game(&world).load();
     is_shared(&hooks);
     let report = hooks.report();
-    let loaded = (report.is_ok(), report.loaded, hooks.registry().len());
+    let loaded = (
+        report.is_ok(),
+        report.loaded,
+        hooks.executor().registry().len(),
+    );
     assert_eq!((loaded, hooks.project()), ((true, 1, 1), None));
     let event = HookEvent::tool_pre_execute("bash", "ls");
     let options = FireOptions::default();
@@ -95,7 +98,12 @@ fn a_projects_hooks_need_approval() {
     assert!(hooks.execute(&custom("level:loaded")).results().is_empty());
 
     let approval = Approval::of(&root, hooks.config().load_project(&root)).unwrap();
-    hooks.trust().unwrap().approve(&approval).unwrap();
+    hooks
+        .config()
+        .trust_store()
+        .unwrap()
+        .approve(&approval)
+        .unwrap();
     let report = hooks.reload();
     assert!(report.unapproved.is_empty() && report.problems.is_empty());
     assert!(hooks.execute(&custom("level:loaded")).results()[0].success());
@@ -110,10 +118,10 @@ fn reload_keeps_what_the_host_registered() {
     world.registry().register(hook("own:event", "exit 0"));
     let executor = HookExecutor::builder().registry(world.registry().clone());
     let hooks = game(&world).executor(executor).load();
-    assert_eq!(hooks.registry().len(), 3);
+    assert_eq!(hooks.executor().registry().len(), 3);
     world.write(USERS, &file(&[entry("a:d", "exit 0")]));
     assert_eq!((hooks.reload().loaded, hooks.report().loaded), (1, 1));
-    let registered = hooks.registry().hooks();
+    let registered = hooks.executor().registry().hooks();
     let patterns: Vec<_> = registered.iter().map(|hook| hook.event_pattern()).collect();
     assert_eq!(patterns, ["own:event", "a:d"]);
 }
@@ -150,17 +158,21 @@ fn the_vocabulary_describes_what_is_fired() {
         .event(loaded.with_data("level", "its name").notify_only())
         .event(session.notify_only())
         .load();
-    let vocabulary = hooks.vocabulary();
-    assert_eq!(hooks.profile().name(), "mygame");
-    let known = Vocabulary::default().events().len();
-    assert_eq!(vocabulary.events().len(), known + 1);
-    let stop = vocabulary.event("agent:stop").unwrap();
+    let described = |name: &str| {
+        let mut events = hooks.events().iter();
+        events
+            .find(|spec| spec.event_type().as_str() == name)
+            .unwrap()
+    };
+    assert_eq!(hooks.config().profile().name(), "mygame");
+    assert_eq!(hooks.events().len(), known_events().len() + 1);
+    let stop = described("agent:stop");
     assert!(stop.can_block() && !stop.may_have_tool());
-    let loaded = vocabulary.event("level:loaded").unwrap();
+    let loaded = described("level:loaded");
     let keys: Vec<_> = loaded.data_keys().collect();
     assert_eq!(keys, [("level", "its name")]);
     assert!(!loaded.can_block());
-    let session = vocabulary.event("session:start").unwrap();
+    let session = described("session:start");
     let texts = [loaded, session].map(EventSpec::description);
     assert_eq!(texts, ["A level is ready", "A game begins"]);
 }
@@ -359,7 +371,7 @@ fn a_block_names_its_untested_condition() {
 fn an_event_is_created_by_its_declared_name() {
     let directory = tempfile::tempdir().unwrap();
     let hooks = Hooks::builder(AppProfile::new("mygame"))
-        .event(EventSpec::custom("game:level_up").unwrap())
+        .event(EventSpec::named("game:level_up"))
         .config_home(directory.path())
         .load();
     for name in ["game:level_up", "tool:pre_execute", "agent:stop"] {
@@ -409,8 +421,11 @@ fn failures_that_nothing_waited_for_are_taken() {
     let builder = Hooks::builder(AppProfile::new("mygame")).config_home(world.directory());
     let hooks = builder.load();
     let fails = |name: &str| hook("tool:*", "exit 3").with_name(name);
-    hooks.registry().register(fails("first").with_background());
-    hooks.registry().register(fails("second"));
+    hooks
+        .executor()
+        .registry()
+        .register(fails("first").with_background());
+    hooks.executor().registry().register(fails("second"));
     let event = || HookEvent::tool_post_execute("bash", "ls", "x");
     drop(hooks.submit(event()));
     assert!(

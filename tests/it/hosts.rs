@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::hook::{Reads, Shell};
+use forge_hooks::hook::Shell;
 use forge_hooks::{FailureKind, HookEvent, HookResult};
 
 use crate::support::{LONG, PATIENCE, World, alone, blocking_event, hook};
@@ -121,7 +121,7 @@ fn sigpipe_does_not_end_a_foreign_host() {
             "exec <&-; sleep 0.02",
             "head -c 100000 >/dev/null",
         ] {
-            let hook = hook("*", command).with_reads(Reads::Stdin);
+            let hook = hook("*", command).reading_stdin();
             let result = World::new().run(hook, &event);
             assert!(result.success(), "{command}");
         }

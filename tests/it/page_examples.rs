@@ -5,7 +5,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use forge_hooks::hook::Reads;
 use forge_hooks::{AppProfile, FailurePolicy, Hook, HookEvent};
 use serde_json::{Value, json};
 
@@ -75,7 +74,7 @@ impl Example {
         world.write(file, &self.code);
         Hook::program("*", [program, file])
             .unwrap()
-            .with_reads(Reads::Stdin)
+            .reading_stdin()
             .with_timeout(Duration::from_secs(60))
     }
 

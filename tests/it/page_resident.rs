@@ -2,7 +2,6 @@
 //! event, and as an ordinary hook, which receives no id.
 #![cfg(unix)]
 
-use forge_hooks::outcome::Residency;
 use forge_hooks::{HookEvent, HookResult};
 use serde_json::{Value, json};
 
@@ -38,16 +37,12 @@ fn fire(world: &World, command: Value) -> HookResult {
 
 /// Fires the cases, each run in this way; the first may start a process. Earlier events matter only to a kept process.
 #[track_caller]
-fn does_as_it_says(example: &Example, world: &World, way: Option<Residency>) {
-    let is_kept = way == Some(Residency::Kept);
+fn does_as_it_says(example: &Example, world: &World, way: Option<&'static str>) {
+    let is_kept = way == Some("kept");
     let count = if is_kept { usize::MAX } else { 2 };
     for (index, (command, blocks)) in cases().into_iter().take(count).enumerate() {
         let starts = is_kept && index == 0;
-        let way = if starts {
-            Some(Residency::Started)
-        } else {
-            way
-        };
+        let way = if starts { Some("started") } else { way };
         let result = fire(world, json!(command));
         let place = format!("{}: {command:.80}", example.place());
         assert!(result.failure().is_none(), "{place}: {result:?}");
@@ -86,11 +81,11 @@ fn examples_work_in_every_way() {
     {
         let world = host();
         world.add(example.hook(&world).with_resident());
-        does_as_it_says(example, &world, Some(Residency::Kept));
+        does_as_it_says(example, &world, Some("kept"));
         if all_cases() || index % 2 == 0 {
             // From now on no process is kept.
             let _ = world.executor.shutdown(PATIENCE);
-            does_as_it_says(example, &world, Some(Residency::OneShot));
+            does_as_it_says(example, &world, Some("one_shot"));
         }
         if all_cases() || index % 2 == 1 {
             world.registry().clear();

@@ -1,7 +1,7 @@
 //! What a model writes stops an operation at most when a hook prints it: real hooks that log, in the way hooks do.
 
 use forge_hooks::compat::{CLAUDE, CODEX};
-use forge_hooks::hook::{May, Reads};
+use forge_hooks::hook::May;
 use forge_hooks::{Decision, FireOptions, Hook, HookEvent, Lifecycle, Outcome};
 use serde_json::{Value, json};
 
@@ -123,7 +123,7 @@ fn arguments_stop_something_at_most() {
             .permission("bash", "execute")
             .with_args(args.clone());
         let granted = request.hooks_may_grant().run(|_| false);
-        assert!(granted.is_err() || !granted.unwrap().granted, "{args}");
+        assert!(granted.is_err() || !granted.unwrap(), "{args}");
     }
 }
 
@@ -188,10 +188,7 @@ fn texts_that_come_together_stop_something_at_most() {
         let lifecycle = Lifecycle::new(world.executor.clone());
         let request = lifecycle.permission("write", "execute").with_args(args);
         let granted = request.hooks_may_grant().run(|_| false);
-        assert!(
-            !granted.is_ok_and(|permission| permission.granted),
-            "{command}"
-        );
+        assert!(!granted.unwrap_or_default(), "{command}");
     }
 }
 
@@ -244,8 +241,8 @@ fn innocent_hooks_are_allowed() {
 fn a_condition_in_doubt_grants_nothing() {
     let world = World::new();
     let says = world.says(r#"{"decision": "allow"}"#);
-    let regex = forge_hooks::hook::Condition::Regex("^ls [a-z]*$".into());
-    let grants = hook("permission:check", &says).with_reads(Reads::Stdin);
+    let regex = json!({"regex": "^ls [a-z]*$"});
+    let grants = hook("permission:check", &says).reading_stdin();
     world.add(grants.with_when("/tool_args/command", regex).unwrap());
     let lifecycle = Lifecycle::new(world.executor.clone());
     let long = format!("rm -rf ~ #{}", "x".repeat(1024 * 1024));
@@ -257,11 +254,11 @@ fn a_condition_in_doubt_grants_nothing() {
     ] {
         let request = lifecycle.permission("bash", "execute").with_args(args);
         let run = request.hooks_may_grant().run(|_| false).unwrap();
-        assert_eq!(run.granted, granted);
+        assert_eq!(run, granted);
     }
     // A change in doubt blocks: the hook may have meant to prevent something.
     let changes = world.says(r#"{"updatedInput": {"command": "ls"}}"#);
-    let changes = hook("tool:pre_execute", &changes).with_reads(Reads::Stdin);
+    let changes = hook("tool:pre_execute", &changes).reading_stdin();
     world.add(changes.with_when("/tool_args/command", "ls *").unwrap());
     let event = HookEvent::tool_pre_execute("bash", json!({"command": long}));
     let outcome = world.outcome(&event);

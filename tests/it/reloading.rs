@@ -24,7 +24,7 @@ fn write(world: &World, file: &str, events: &[&str]) {
 }
 
 fn events(hooks: &Hooks) -> Vec<String> {
-    let hooks = hooks.registry().hooks();
+    let hooks = hooks.executor().registry().hooks();
     hooks
         .iter()
         .map(|hook| hook.event_pattern().to_owned())

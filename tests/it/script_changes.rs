@@ -183,7 +183,7 @@ fn the_hooks_of_an_administrator_have_it_and_those_of_a_project_do_not() {
         let hook = json!({"event": "*", "name": "guard", "command": script});
         let file = world.write(file, &json!({"hooks": [hook]}).to_string());
         let hooks = host(&world, &[]);
-        assert_eq!(hooks.registry().len(), 1, "{:?}", hooks.report());
+        assert_eq!(hooks.executor().registry().len(), 1, "{:?}", hooks.report());
         tells(&hooks, None);
         world.script("project/guard.sh", "#!/bin/sh\n# of other content\n");
         tells(&hooks, expected);

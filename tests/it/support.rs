@@ -10,17 +10,15 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "cli")]
+use forge_hooks::cli::{self, Io};
 use forge_hooks::compat::{Agent, OtherAgents};
 use forge_hooks::executor::{HookRun, Observation, Observations};
 use forge_hooks::hook::May;
 use forge_hooks::{
-    Decision, EventType, FireOptions, Hook, HookConfig, HookEvent, HookExecutor,
-    HookExecutorBuilder, HookHandle, HookRegistry, HookResult, Outcome,
-};
-#[cfg(feature = "cli")]
-use forge_hooks::{
-    Hooks,
-    cli::{self, Io},
+    AppProfile, Decision, EventSpec, EventType, FireOptions, Hook, HookConfig, HookEvent,
+    HookExecutor, HookExecutorBuilder, HookHandle, HookRegistry, HookResult, Hooks, HooksBuilder,
+    Outcome,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -32,9 +30,28 @@ pub(crate) fn hook_of(agent: &'static Agent, event: &str, matcher: &str, command
     let handlers = json!([{"type": "command", "command": command}]);
     let settings = json!({"hooks": {event: [{"matcher": matcher, "hooks": handlers}]}});
     std::fs::write(&file, settings.to_string()).unwrap();
-    let config = HookConfig::default().with_config_home(directory.path());
     let tools = OtherAgents::new([]).with_settings(agent, file);
-    config.with_other_agents(tools).load_global().remove(0)
+    let builder = Hooks::builder(AppProfile::default()).config_home(directory.path());
+    config_of(builder.other_agents(tools))
+        .load_global()
+        .remove(0)
+}
+
+/// The configuration of a host, which has loaded its hooks.
+pub(crate) fn config_of(builder: HooksBuilder) -> HookConfig {
+    builder.load().config().clone()
+}
+
+/// The events that this crate knows.
+pub(crate) fn known_events() -> Vec<EventSpec> {
+    nowhere().load().events().to_vec()
+}
+
+/// A host whose user has no files.
+pub(crate) fn nowhere() -> HooksBuilder {
+    Hooks::builder(AppProfile::default())
+        .without_system_file()
+        .config_home("/nowhere")
 }
 
 /// The most hooks of a file, as the reference states it; a test compares that with the code.

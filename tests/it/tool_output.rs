@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::hook::Reads;
 use forge_hooks::lifecycle::Next;
 use forge_hooks::{FailurePolicy, Hook, HookEvent, Lifecycle, Outcome, compat};
 use serde_json::{Value, json};
@@ -144,9 +143,14 @@ fn a_hook_without_changes_changes_nothing() {
 #[test]
 fn a_large_output_is_withheld_or_read() {
     let large = HookEvent::tool_post_execute("bash", json!({}), "x".repeat(300_000));
-    for (reads, withheld) in [(Reads::Environment, true), (Reads::Stdin, false)] {
+    for (reads_stdin, withheld) in [(false, true), (true, false)] {
         let world = World::new();
-        let hook = redacts("wc -c >length").with_reads(reads);
+        let hook = redacts("wc -c >length");
+        let hook = if reads_stdin {
+            hook.reading_stdin()
+        } else {
+            hook
+        };
         world.add(hook);
         let output = world.outcome(&large).updated_output();
         assert_eq!(output.is_some(), withheld, "{output:?}");

@@ -160,7 +160,10 @@ fn all_lines_of_a_cut_are_written_at_a_shutdown() {
     }
     let file = std::env::var("CUTS_HOOKS_TRACE").unwrap();
     let hooks = Hooks::builder(AppProfile::new("cuts")).load();
-    hooks.registry().register(hook("game:save", LONG));
+    hooks
+        .executor()
+        .registry()
+        .register(hook("game:save", LONG));
     let options = FireOptions::new().ordered_by("game");
     // Few: after its deadline, a shutdown waits for one second at most until they are written.
     for _ in 0..100 {

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use forge_hooks::compat::{self, OtherAgents};
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::{FailureKind, Hook, HookConfig, HookEvent, HookResult};
+use forge_hooks::{AppProfile, FailureKind, Hook, HookEvent, HookResult, Hooks};
 use serde_json::{Value, json};
 
-use crate::support::{World, hook};
+use crate::support::{World, config_of, hook};
 use crate::trust::{PROJECT, Project};
 
 fn fired(world: &World, hook: Hook, tool: &str) -> HookResult {
@@ -149,8 +149,8 @@ fn a_command_for_bash_does_not_run_in_cmd() {
     let settings = json!({"hooks": {"PreToolUse": [{"hooks": [handler]}]}});
     world.write("project/.claude/settings.json", &settings.to_string());
     let tools = OtherAgents::new(compat::AGENTS).with_home(world.path("home"));
-    let config = HookConfig::default().with_config_home(world.path("config"));
-    let config = config.with_other_agents(tools);
+    let builder = Hooks::builder(AppProfile::default()).config_home(world.path("config"));
+    let config = config_of(builder.other_agents(tools));
     let _ = config.load_into(
         world.registry(),
         world.path("project"),

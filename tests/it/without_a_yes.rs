@@ -280,7 +280,7 @@ fn a_question_of_the_check_is_asked_whatever_the_prompt_grants() {
             asked += 1;
             false
         });
-        assert!(!permission.unwrap().granted);
+        assert!(!permission.unwrap());
         assert_eq!(asked, 1, "{verdict:?}");
     }
 }
@@ -360,16 +360,16 @@ fn a_late_yes_is_none() {
         token.cancel();
         true
     });
-    assert!(!late.unwrap().granted);
+    assert!(!late.unwrap());
     let late = hooks.permission("bash", "execute").run(|_| {
         world.executor.cancel_running();
         true
     });
-    assert!(!late.unwrap().granted);
+    assert!(!late.unwrap());
     let asked = hooks.permission("bash", "execute").begin().unwrap();
     world.executor.cancel_running();
     let later = hooks.permission("bash", "execute").run(|_| true);
-    assert!(!asked.finish(true).granted && later.unwrap().granted);
+    assert!(!asked.finish(true) && later.unwrap());
 }
 
 /// An event that was blocked stays blocked, however its results are read.
@@ -415,8 +415,7 @@ fn a_turn_is_cancelled_with_its_subagents() {
 
 #[test]
 fn an_own_action_has_events_of_its_own() {
-    let [before, after] =
-        ["game:will_save", "game:saved"].map(|name| EventSpec::custom(name).unwrap());
+    let [before, after] = ["game:will_save", "game:saved"].map(|name| EventSpec::named(name));
     let builtin = EventSpec::new(EventType::ToolPreExecute);
     assert!(OwnAction::new(&before, &after, &after).is_ok());
     for (events, message) in [
@@ -475,8 +474,8 @@ fn names(world: &World) -> String {
 #[test]
 fn the_end_of_an_own_action_is_fired() {
     let world = World::new();
-    let [before, after, failed] = ["game:will_save", "game:saved", "game:not_saved"]
-        .map(|name| EventSpec::custom(name).unwrap());
+    let [before, after, failed] =
+        ["game:will_save", "game:saved", "game:not_saved"].map(|name| EventSpec::named(name));
     let action = OwnAction::new(&before, &after.clone().notify_only(), &failed).unwrap();
     world.hook(
         "game:*",
@@ -543,7 +542,8 @@ fn a_cancelled_guard_is_no_verdict() {
         blocked.to_string(),
         "cancelled before hook `slow` had decided"
     );
-    assert!(blocked.failures().is_empty() && blocked.additional_context().is_none());
+    let outcome = blocked.outcome().unwrap();
+    assert!(outcome.failures().is_empty() && outcome.additional_context().is_none());
 
     world.registry().clear();
     world.add(hook("tool:*", "exit 1").with_name("no"));
@@ -580,9 +580,10 @@ fn a_blocked_change_has_what_hooks_have_said_before() {
         blocked.to_string(),
         format!("blocked by hook `{}`: no", blocked.result.hook().label())
     );
-    assert_eq!(blocked.additional_context().as_deref(), Some("use make"));
+    let outcome = blocked.outcome().unwrap();
+    assert_eq!(outcome.additional_context().as_deref(), Some("use make"));
     let expected = "hook `broken` failed on `tool:pre_execute`: exited with code 3\n";
-    assert_eq!(blocked.failures().to_string(), expected);
+    assert_eq!(outcome.failures().to_string(), expected);
 }
 
 /// The other results of the hooks are not lost with the call.
@@ -599,9 +600,10 @@ fn a_blocked_call_has_what_other_hooks_have_said() {
         .run(never)
         .check()
         .unwrap_err();
-    assert_eq!(blocked.additional_context().as_deref(), Some("use make"));
+    let outcome = blocked.outcome().unwrap();
+    assert_eq!(outcome.additional_context().as_deref(), Some("use make"));
     let expected = "hook `broken` failed on `tool:pre_execute`: exited with code 3\n";
-    assert_eq!(blocked.failures().to_string(), expected);
+    assert_eq!(outcome.failures().to_string(), expected);
 }
 
 #[cfg(unix)]
@@ -625,7 +627,7 @@ fn a_refused_event_is_no_yes() {
         world.path("runs").display(),
         go.display()
     );
-    hooks.registry().register(hook("*", &slow));
+    hooks.executor().registry().register(hook("*", &slow));
     let event = |name: &str| hooks.event(name).unwrap();
     let first = hooks.submit(event("tool:pre_execute"));
     world.await_file("runs");

@@ -110,7 +110,7 @@ fn the_variable_of_a_trace_follows_no_link() {
     };
     listen();
     let hooks = Hooks::builder(AppProfile::new("leads")).load();
-    hooks.registry().register(hook("*", "true"));
+    hooks.executor().registry().register(hook("*", "true"));
     assert!(hooks.execute(&blocking_event()).allowed());
     assert!(hooks.shutdown(Duration::from_secs(10)));
     let warnings = reported(&format!(
@@ -141,7 +141,7 @@ fn a_trace_of_the_variable_follows_no_later_link() {
     };
     let path = Path::new(&path);
     let hooks = Hooks::builder(AppProfile::new("later")).load();
-    hooks.registry().register(hook("*", "true"));
+    hooks.executor().registry().register(hook("*", "true"));
     std::fs::remove_file(path).unwrap();
     std::os::unix::fs::symlink(path.with_file_name("../bashrc"), path).unwrap();
     assert!(hooks.execute(&blocking_event()).allowed());
@@ -166,6 +166,7 @@ fn the_variable_of_a_trace_may_name_a_device() {
     }
     let hooks = Hooks::builder(AppProfile::new("device")).load();
     hooks
+        .executor()
         .registry()
         .register(hook("*", "true").with_name("traced"));
     assert!(hooks.execute(&blocking_event()).allowed());

@@ -46,7 +46,8 @@ impl FirePass<'_> {
     ) -> Result<Pass, CommandError> {
         // From here on Ctrl-C ends the hooks, not only this program.
         let _ = terminal.interrupted();
-        let mut executor = HookExecutor::builder().registry(Arc::clone(self.hooks.registry()));
+        let mut executor =
+            HookExecutor::builder().registry(Arc::clone(self.hooks.executor().registry()));
         if let Some(trace) = &self.trace {
             executor = executor.trace(trace);
         }

@@ -12,7 +12,7 @@ use crate::cli::entries::{headline, title};
 use crate::cli::remarks::Remarks;
 use crate::cli::{Context, Style, Terminal, counted};
 use crate::executor::{Explanation, Observation, Omission};
-use crate::outcome::{Residency, for_model, texts};
+use crate::outcome::{for_model, texts};
 use crate::{
     Decision, FailureKind, Hook, HookEvent, HookResult, Hooks, Outcome, printable, printable_lines,
 };
@@ -352,11 +352,11 @@ fn verdict(result: &HookResult, can_block: bool) -> (Style, &'static str) {
 }
 
 /// Describes how a resident hook received the event.
-fn residency(how: Residency) -> &'static str {
+fn residency(how: &str) -> &'static str {
     match how {
-        Residency::Kept => ", resident: its process was there",
-        Residency::Started => ", resident: its process was started for this event",
-        Residency::Replaced => ", resident: its process was replaced",
+        "kept" => ", resident: its process was there",
+        "started" => ", resident: its process was started for this event",
+        "replaced" => ", resident: its process was replaced",
         _ => ", resident, one-shot",
     }
 }

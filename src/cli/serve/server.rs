@@ -90,7 +90,7 @@ impl Server {
         context: &Context<'_>,
     ) -> Result<Self, CommandError> {
         let mut executor = HookExecutor::builder()
-            .registry(Arc::clone(hooks.registry()))
+            .registry(Arc::clone(hooks.executor().registry()))
             .workers(workers);
         if let Some(trace) = trace {
             executor = executor.trace(trace);

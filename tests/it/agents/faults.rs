@@ -367,7 +367,7 @@ fn an_event_in_pieces_takes_time_by_its_size() {
                 Vec::new(),
                 &mut errors,
             );
-            assert_eq!(run_standalone(line.split(' '), &mut io).code(), 2);
+            assert_eq!(run_standalone(line.split(' '), &mut io), 2);
             drop(io);
             assert!(String::from_utf8_lossy(&errors).contains("expected `/nowhere`"));
         },

@@ -38,7 +38,7 @@ fn guard(name: &str) -> Value {
 
 /// The labels of the hooks, in their order.
 fn names(hooks: &Hooks) -> Vec<String> {
-    let hooks = hooks.registry().hooks();
+    let hooks = hooks.executor().registry().hooks();
     hooks.iter().map(|hook| hook.label().to_owned()).collect()
 }
 

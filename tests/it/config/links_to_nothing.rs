@@ -7,9 +7,9 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use forge_hooks::compat::{AGENTS, OtherAgents};
 use forge_hooks::config::{ConfigError, TrustPolicy};
 use forge_hooks::trust::{Approval, TrustError};
-use forge_hooks::{HookConfig, LoadReport};
+use forge_hooks::{AppProfile, HookConfig, Hooks, LoadReport};
 
-use crate::support::{World, blocking_event, hook};
+use crate::support::{World, blocking_event, config_of, hook};
 
 const GOOD: &str = r#"{"hooks": [{"event": "*", "command": "true"}]}"#;
 
@@ -65,10 +65,11 @@ impl Place {
             .with_home(self.world.path("home"))
             .with_plugin(self.world.path("plugin"))
             .with_strict_guards();
-        HookConfig::default()
-            .with_config_home(self.world.path("config"))
-            .with_system_file(self.world.path("etc/forge/hooks.json"))
-            .with_other_agents(tools)
+        let builder = Hooks::builder(AppProfile::default())
+            .config_home(self.world.path("config"))
+            .system_file(self.world.path("etc/forge/hooks.json"))
+            .other_agents(tools);
+        config_of(builder)
     }
 
     fn load(&self, policy: TrustPolicy) -> LoadReport {

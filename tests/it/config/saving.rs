@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use forge_hooks::config::ConfigError;
-use forge_hooks::hook::{Reads, Shell, Stdin};
+use forge_hooks::hook::Shell;
 use forge_hooks::{AppProfile, FailurePolicy, Hook, HookConfig};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -35,8 +35,8 @@ fn what_is_saved_is_loaded_again() {
         .with_name("n")
         .with_description("d")
         .with_on_failure(FailurePolicy::Continue)
-        .with_stdin(Stdin::None)
-        .with_reads(Reads::Stdin)
+        .without_stdin()
+        .reading_stdin()
         .with_inputs(["lib"])
         .with_when("/a", "b*")
         .unwrap();

@@ -28,7 +28,7 @@ fn file(entries: &[Value]) -> String {
 }
 
 fn names(hooks: &Hooks) -> Vec<String> {
-    let hooks = hooks.registry().hooks();
+    let hooks = hooks.executor().registry().hooks();
     let names = hooks.iter().map(|hook| hook.name().unwrap_or_default());
     names.map(str::to_owned).collect()
 }

@@ -9,7 +9,7 @@ use forge_hooks::compat::OtherAgents;
 use forge_hooks::{HookConfig, LoadReport};
 
 use crate::growth::assert_linear;
-use crate::support::{World, most_hooks};
+use crate::support::{World, config_of, most_hooks, nowhere};
 use crate::thorough::all_cases;
 
 fn check(text: &str) -> (World, LoadReport) {
@@ -179,7 +179,7 @@ fn a_file_is_checked_in_linear_time() {
     ];
     for (what, most, text, loaded) in rows {
         let size = if all_cases() { most } else { most / 4 };
-        let config = HookConfig::default().with_other_agents(OtherAgents::new([]));
+        let config = config_of(nowhere().other_agents(OtherAgents::new([])));
         let last = Cell::new(0);
         assert_linear(what, size, text, |text| {
             let report = config.check_text("a text", text);

@@ -63,7 +63,6 @@ fn every_event_is_answered_exactly_once() {
 
 #[cfg(target_os = "linux")]
 mod on_linux {
-    use forge_hooks::hook::Reads;
     use forge_hooks::{FireOptions, HookEvent};
 
     use super::*;
@@ -117,7 +116,7 @@ mod on_linux {
             (own, children(), entries(temporary.to_str().unwrap()))
         };
         let world = World::running(["cat >/dev/null", "exit 1", "(sleep 0.001) & exit 0"]);
-        world.add(hook("*", "wc -c").with_reads(Reads::Stdin));
+        world.add(hook("*", "wc -c").reading_stdin());
         let small = HookEvent::user_interrupt();
         let large = HookEvent::user_prompt_submit("x".repeat(150_000));
         let keep_going = FireOptions::default().stop_on_failure(false);

@@ -94,7 +94,7 @@ fn a_run_says_whether_it_is_the_second_one() {
 fn fired(observations: &Observations) -> Vec<(HookEvent, Outcome)> {
     let all = std::iter::from_fn(|| observations.try_recv());
     let fired = all.filter_map(|observation| match observation {
-        Observation::Fired(fired) => Some((HookEvent::clone(&fired.event), fired.outcome)),
+        Observation::Fired { event, outcome, .. } => Some((HookEvent::clone(&event), *outcome)),
         _ => None,
     });
     fired.collect()
@@ -125,11 +125,14 @@ fn a_run_knows_what_the_host_has_declared() {
         let home = tempfile::tempdir().unwrap();
         let mut builder = Hooks::builder(AppProfile::new("mygame")).config_home(home.path());
         if is_declared {
-            builder = builder.event(EventSpec::custom("game:saved").unwrap().notify_only());
+            builder = builder.event(EventSpec::named("game:saved").notify_only());
         }
         let hooks = builder.executor(HookExecutor::builder()).load();
         let observations = hooks.executor().observations();
-        hooks.registry().register(hook("game:saved", "exit 0"));
+        hooks
+            .executor()
+            .registry()
+            .register(hook("game:saved", "exit 0"));
         assert!(hooks.execute(&custom("game:saved")).allowed());
         assert!(hooks.shutdown(Duration::ZERO));
         assert!(hooks.submit(custom("game:saved")).refusal().is_some());

@@ -38,7 +38,7 @@ fn declared_events_of_a_session_are_ordered() {
     let world = slow_and_fast();
     let mut builder = Hooks::builder(AppProfile::new("mygame")).config_home(world.directory());
     for name in ["slow:one", "fast:one"] {
-        builder = builder.event(EventSpec::custom(name).unwrap().notify_only());
+        builder = builder.event(EventSpec::named(name).notify_only());
     }
     let executor = HookExecutor::builder().registry(world.registry().clone());
     let executor = executor.working_dir(world.directory()).workers(2);

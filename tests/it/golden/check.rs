@@ -74,10 +74,7 @@ impl Place {
         let mut io = Io::new("forge-hooks", input, &mut out, &mut errors);
         let status = cli::run(&hooks, args, &mut io);
         drop(io);
-        self.shown(
-            &status.code().to_string(),
-            &serde_json::from_slice(&out).unwrap(),
-        )
+        self.shown(&status.to_string(), &serde_json::from_slice(&out).unwrap())
     }
 
     /// Returns the report of a host that runs only approved hooks.
@@ -91,7 +88,12 @@ impl Place {
         let hooks = self.host().load();
         let loaded = hooks.config().load_project(self.path("project"));
         let approval = Approval::of(self.path("project"), loaded).unwrap();
-        hooks.trust().unwrap().approve(&approval).unwrap();
+        hooks
+            .config()
+            .trust_store()
+            .unwrap()
+            .approve(&approval)
+            .unwrap();
     }
 
     /// Does what a row says, with this text.
@@ -279,7 +281,7 @@ fn result_of(row: &Row<'_>, all: &Path) -> String {
         "check" => place.result(&format!("check {}", row.file), b""),
         "load" => place.result("all-tools", b""),
         "host" => {
-            let event = EventSpec::custom("level:loaded").unwrap();
+            let event = EventSpec::named("level:loaded");
             let host = place.host().event(event).tools(["bash", "write", "read"]);
             place.run(host, &[row.file], b"")
         }

@@ -12,12 +12,13 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::LazyLock;
 
-use forge_hooks::events::Vocabulary;
+use forge_hooks::EventSpec;
 use forge_hooks::hook::May;
 use serde_json::{Value, json};
 
 use crate::cases::at_once;
 use crate::program::User;
+use crate::support::known_events;
 use crate::thorough::all_cases;
 
 const INPUTS: &str = include_str!("fire_inputs.txt");
@@ -52,10 +53,10 @@ struct Table {
 fn tables() -> Vec<Table> {
     let rows = INPUTS.lines().filter_map(|row| row.strip_prefix("@ "));
     let rows = rows.map(|row| row.split_once(": ").unwrap());
-    let vocabulary: &'static Vocabulary = Box::leak(Box::default());
+    let all: &'static [EventSpec] = known_events().leak();
     let tables = rows.flat_map(|(tool, events)| {
         let is_alone = tool.starts_with("alone, ");
-        let known = vocabulary.events().iter().filter(move |_| tool == "native");
+        let known = all.iter().filter(move |_| tool == "native");
         let known = known.map(|spec| spec.event_type().as_str());
         known.chain(events.split(' ')).map(move |event| {
             // Those of which the middle is not kept take long.

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::hook::Reads;
 use forge_hooks::trust::Approval;
 use forge_hooks::{FailurePolicy, Hook, HookConfig, HookEvent, HookResult, LoadReport};
 use serde_json::{Value, json};
@@ -26,7 +25,7 @@ pub(crate) fn script(name: &str) -> Hook {
     let path = directory().join(name);
     Hook::program("*", ["/bin/sh", path.to_str().unwrap()])
         .unwrap()
-        .with_reads(Reads::Stdin)
+        .reading_stdin()
         .with_timeout(Duration::from_secs(60))
 }
 

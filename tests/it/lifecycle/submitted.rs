@@ -88,7 +88,7 @@ fn a_permission_is_polled() {
         });
         let running = begun.unwrap().unwrap();
         assert!(running.question().is_some());
-        assert_eq!(running.finish(answer).granted, answer);
+        assert_eq!(running.finish(answer), answer);
         let names = format!(
             "check permission:prompt permission:{}",
             if answer { "granted" } else { "denied" }

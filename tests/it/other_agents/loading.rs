@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use forge_hooks::hook::{HookCommand, Shell};
-use forge_hooks::{AppProfile, FailurePolicy, Hook, HookConfig, HookEvent, Hooks, compat};
+use forge_hooks::{AppProfile, FailurePolicy, Hook, HookEvent, Hooks, compat};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::{CLAUDE, CODEX, Place, command, settings};
+use crate::support::{config_of, nowhere};
 
 fn claude(text: &str) -> String {
     settings("PreToolUse", "Bash", &command(text))
@@ -156,7 +157,7 @@ fn a_host_names_the_tools_when_it_loads() {
         .project(place.root())
         .other_agents(tools.with_plugin(place.world.path("plugin")))
         .load();
-    let registered = hooks.registry().hooks();
+    let registered = hooks.executor().registry().hooks();
     let names: Vec<_> = registered.iter().map(|hook| hook.label()).collect();
     let of_claude = "PreToolUse(Bash) .claude/settings.json:1";
     assert_eq!(names, [of_claude, "Stop plugin/hooks/hooks.json:1"]);
@@ -393,7 +394,7 @@ proptest! {
         let text = pieces.concat();
         let nested = format!(r#"{{"hooks": {{"PreToolUse": [{{"hooks": [{{{text}}}]}}]}}}}"#);
         let tools = compat::OtherAgents::new([]).with_strict_guards();
-        let config = HookConfig::default().with_other_agents(tools);
+        let config = config_of(nowhere().other_agents(tools));
         for name in [".claude/a.json", ".codex/a.json", ".gemini/a.json"] {
             let _ = config.check_text(name, &text).to_string();
             let _ = config.check_text(name, &nested).to_string();

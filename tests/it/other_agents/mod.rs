@@ -15,9 +15,9 @@ use std::sync::Arc;
 use forge_hooks::compat::{self, OtherAgents};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::{Approval, TrustStore};
-use forge_hooks::{Hook, HookConfig, LoadReport};
+use forge_hooks::{AppProfile, Hook, HookConfig, Hooks, LoadReport};
 
-use crate::support::World;
+use crate::support::{World, config_of};
 
 const CLAUDE: &str = "project/.claude/settings.json";
 const CODEX: &str = "project/.codex/hooks.json";
@@ -50,8 +50,8 @@ impl Place {
     }
 
     fn config_with(&self, tools: OtherAgents) -> HookConfig {
-        let config = HookConfig::default().with_config_home(self.world.path("config"));
-        config.with_other_agents(tools)
+        let builder = Hooks::builder(AppProfile::default()).config_home(self.world.path("config"));
+        config_of(builder.other_agents(tools))
     }
 
     fn store(&self) -> TrustStore {

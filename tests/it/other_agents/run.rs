@@ -6,15 +6,14 @@ use std::time::Duration;
 
 use forge_hooks::compat::{CLAUDE, CODEX, OtherAgents};
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::hook::Condition;
 use forge_hooks::trust::Approval;
 use forge_hooks::{
-    Decision, EventType, FailureKind, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent,
-    HookExecutor, HostContext, Lifecycle, Outcome,
+    AppProfile, Decision, EventType, FailureKind, FailurePolicy, FireOptions, Hook, HookEvent,
+    HookExecutor, Hooks, HostContext, Lifecycle, Outcome,
 };
 use serde_json::{Value, json};
 
-use crate::support::{World, blocking_event, decision, hook_of, is_missing, returns};
+use crate::support::{World, blocking_event, config_of, decision, hook_of, is_missing, returns};
 
 const BEFORE: &str = "PreToolUse";
 const AFTER: &str = "PostToolUse";
@@ -160,9 +159,11 @@ fn definitions_are_part_of_a_hooks_identity() {
         let groups = json!([{"matcher": matcher, "hooks": [handler]}]);
         let file = world.path("settings.json");
         std::fs::write(&file, json!({"hooks": {BEFORE: groups}}).to_string()).unwrap();
-        let config = HookConfig::default().with_config_home(world.directory());
         let tools = OtherAgents::new([]).with_settings(tool, file);
-        config.with_other_agents(tools).load_global().remove(0)
+        let builder = Hooks::builder(AppProfile::default()).config_home(world.directory());
+        config_of(builder.other_agents(tools))
+            .load_global()
+            .remove(0)
     };
     let rule = |rule: &str, matcher| of(CLAUDE, "if", rule.into(), matcher);
     let limit = |tokens: u32| of(CODEX, "additionalContextLimit", tokens.into(), "");
@@ -187,7 +188,7 @@ fn definitions_are_part_of_a_hooks_identity() {
 #[test]
 fn an_identical_hook_runs_where_the_first_does_not() {
     let under = |command: &str| {
-        let condition = Condition::Glob(command.to_owned());
+        let condition = json!(command);
         let hook = claude(BEFORE, "exit 2");
         hook.with_when("/tool_args/command", condition).unwrap()
     };
@@ -202,12 +203,12 @@ fn an_identical_hook_runs_where_the_first_does_not() {
 #[test]
 fn an_identical_hook_sees_the_final_input() {
     let under = |command: &str| {
-        let condition = Condition::Glob(command.to_owned());
+        let condition = json!(command);
         let hook = claude(BEFORE, "exit 2");
         hook.with_when("/tool_args/command", condition).unwrap()
     };
     let lets_pass = |command: &str| {
-        let condition = Condition::Glob(command.to_owned());
+        let condition = json!(command);
         let hook = claude(BEFORE, "exit 0");
         hook.with_when("/tool_args/command", condition).unwrap()
     };
@@ -223,7 +224,7 @@ fn an_identical_hook_sees_the_final_input() {
     }
     // Each identical one runs once on the final input.
     let logs = |command: &str| {
-        let condition = Condition::Glob(command.to_owned());
+        let condition = json!(command);
         let hook = claude(BEFORE, "echo x >>log");
         hook.with_when("/tool_args/command", condition).unwrap()
     };
@@ -384,7 +385,7 @@ fn a_stop_denies_what_it_stops() {
         let session = Lifecycle::new(world.executor.clone()).session("s1");
         let stopped = session.begin().unwrap().prompt("fix it").begin();
         let stopped = stopped.unwrap_err();
-        assert!(stopped.stops_turn(), "{tool}");
+        assert!(stopped.outcome().unwrap().stops_turn(), "{tool}");
         assert_eq!(stopped.result.reason(), Some("enough"), "{tool}");
     }
 }
@@ -404,8 +405,8 @@ fn a_hook_can_grant_a_permission() {
             .permission("bash", "execute")
             .with_args(args.clone())
     };
-    assert!(!request().run(|_| false).unwrap().granted);
-    assert!(request().hooks_may_grant().run(|_| false).unwrap().granted);
+    assert!(!request().run(|_| false).unwrap());
+    assert!(request().hooks_may_grant().run(|_| false).unwrap());
 }
 
 #[test]
@@ -423,9 +424,9 @@ fn a_project_and_a_plugin_run_as_they_are() {
     let plugin = json!({"hooks": {"SessionStart": [hello]}});
     world.write("plugin/hooks/hooks.json", &plugin.to_string());
     world.script("plugin/scripts/hello.sh", "#!/bin/sh\necho hello $1\n");
-    let config = HookConfig::default().with_config_home(root.join("config"));
     let tools = OtherAgents::new([CLAUDE]).with_home(root.join("home"));
-    let config = config.with_other_agents(tools.with_plugin(root.join("plugin")));
+    let builder = Hooks::builder(AppProfile::default()).config_home(root.join("config"));
+    let config = config_of(builder.other_agents(tools.with_plugin(root.join("plugin"))));
     let report = config.load_into(world.registry(), root, TrustPolicy::Everything);
     assert!(report.problems.is_empty(), "{:?}", report.problems);
     let event = |tool, command| HookEvent::tool_pre_execute(tool, json!({"command": command}));

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use forge_hooks::hook::{Shell, Stdin};
+use forge_hooks::hook::Shell;
 use forge_hooks::{FailureKind, FireOptions, Hook, HookEvent, HookExecutor, HookResult};
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseResult, TestRunner};
@@ -61,7 +61,7 @@ type Case = (
     &'static str,
     bool,
     Option<(&'static str, &'static str)>,
-    Stdin,
+    bool,
 );
 
 fn case() -> impl Strategy<Value = Case> {
@@ -84,8 +84,7 @@ fn case() -> impl Strategy<Value = Case> {
     ];
     let is_relative = prop::bool::weighted(0.1);
     let variable = prop::option::of(prop::sample::select(VARIABLES));
-    let stdin = prop::sample::select(&[Stdin::Json, Stdin::None][..]);
-    (command, directory, is_relative, variable, stdin)
+    (command, directory, is_relative, variable, any::<bool>())
 }
 
 #[test]
@@ -147,10 +146,13 @@ fn write_programs(world: &World) {
 }
 
 fn check(root: &Path, case: Case) -> TestCaseResult {
-    let (command, directory, is_relative, variable, stdin) = case;
-    let plain = hook("*", &command).with_working_dir(directory);
+    let (command, directory, is_relative, variable, has_stdin) = case;
+    let mut plain = hook("*", &command).with_working_dir(directory);
+    if !has_stdin {
+        plain = plain.without_stdin();
+    }
     let with = |hook: Hook, (name, value)| hook.with_env(name, value);
-    let hook = variable.into_iter().fold(plain.with_stdin(stdin), with);
+    let hook = variable.into_iter().fold(plain, with);
     let root = [root, Path::new(".")][usize::from(is_relative)];
     let event = blocking_event();
     let direct = run(root, hook.clone(), &event);

@@ -4,7 +4,6 @@
 
 use std::time::{Duration, Instant};
 
-use forge_hooks::hook::Reads;
 use forge_hooks::{FailureKind, Hook, HookEvent, HookResult, printable};
 
 use crate::support::{PATIENCE, World, eventually, hook};
@@ -165,7 +164,7 @@ fn binary_output_is_kept_as_bytes() {
 #[test]
 fn a_hook_need_not_read_a_large_event() {
     let large = HookEvent::user_prompt_submit("x".repeat(1 << 18));
-    let reading = |command: &str| hook("*", command).with_reads(Reads::Stdin);
+    let reading = |command: &str| hook("*", command).reading_stdin();
     let world = World::new();
     for command in [
         "exit 0",

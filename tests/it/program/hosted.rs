@@ -41,7 +41,7 @@ fn run_of(hooks: &Hooks, args: &[&str], patience: usize) -> Printed {
     let exit = cli::run(hooks, args, &mut io);
     drop(io);
     Printed {
-        status: exit.code().into(),
+        status: exit.into(),
         out: String::from_utf8(out).unwrap(),
         err: String::from_utf8(err).unwrap(),
     }
@@ -163,7 +163,10 @@ fn hooks_of_other_agents_are_approved() {
 fn a_registered_hook_is_listed() {
     let home = home_with("{}");
     let hooks = host(home.path());
-    hooks.registry().register(hook("level:loaded", "echo mine"));
+    hooks
+        .executor()
+        .registry()
+        .register(hook("level:loaded", "echo mine"));
     let listed = run_of(&hooks, &["list"], usize::MAX).out;
     assert!(listed.contains("echo mine"), "{listed}");
 }

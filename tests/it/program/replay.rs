@@ -774,7 +774,7 @@ fn replayed_in_the_example(user: &User) -> (u8, Value) {
     drop(io);
     let errors = String::from_utf8_lossy(&errors).into_owned();
     let report = serde_json::from_slice(&out).unwrap_or_else(|error| panic!("{error}: {errors}"));
-    (exit.code(), report)
+    (exit, report)
 }
 
 fn events_of(path: &Path) -> Vec<Value> {

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use forge_hooks::outcome::Residency;
 use forge_hooks::{FailureKind, FailurePolicy, Hook, HookEvent, HookResult};
 
 use super::{SHELL, assert_kept, fire, fires, has_ended, is_gone, python, reason, shell};
@@ -57,7 +56,7 @@ fn an_invalid_answer_blocks() {
         let (message, second) = row.split_once(" <- ").unwrap();
         let world = World::new();
         world.add(then(&world, second).with_on_failure(FailurePolicy::Continue));
-        fires(&world, Residency::Started);
+        fires(&world, "started");
         let result = fire(&world);
         assert_eq!(
             result.should_continue(),
@@ -65,9 +64,9 @@ fn an_invalid_answer_blocks() {
             "{second}"
         );
         assert_eq!(result.failure(), Some(failure), "{second}: {result:?}");
-        assert_eq!(result.residency(), Some(Residency::Kept), "{second}");
+        assert_eq!(result.residency(), Some("kept"), "{second}");
         assert!(result.error().unwrap().contains(message), "{second}");
-        fires(&world, Residency::Replaced);
+        fires(&world, "replaced");
     }
 }
 
@@ -114,25 +113,25 @@ fn an_event_does_not_wait_for_a_busy_process() {
     world.add(shell(&world, &program).with_timeout(PATIENCE));
     let first = world.submit(blocking_event());
     world.await_file("first");
-    let second = fires(&world, Residency::OneShot);
+    let second = fires(&world, "one_shot");
     assert!(second.success() && !world.path("go").exists());
     world.write("go", "");
     let first = first.wait().into_results().remove(0);
-    assert_kept(&first, Residency::Started);
-    assert_eq!(fires(&world, Residency::Kept).pid(), first.pid());
+    assert_kept(&first, "started");
+    assert_eq!(fires(&world, "kept").pid(), first.pid());
 }
 
 #[test]
 fn a_cancelled_process_is_replaced() {
     let world = World::new();
     world.add(then(&world, ": >reached; sleep 60").with_timeout(PATIENCE));
-    fires(&world, Residency::Started);
+    fires(&world, "started");
     let handle = world.submit(blocking_event());
     world.await_file("reached");
     handle.cancel();
     let outcome = handle.wait();
     assert_failed(&outcome.results()[0], FailureKind::Cancelled, "cancelled");
-    fires(&world, Residency::Replaced);
+    fires(&world, "replaced");
 }
 
 #[test]
@@ -141,14 +140,13 @@ fn a_failure_replaces_the_process() {
     let program = "read -r event; echo the rules are missing >&2; exit 1";
     world.add(shell(&world, program));
     let message = "without an answer (exit code 1): the rules are missing";
-    use Residency::{Replaced, Started};
-    for how in [Started, Replaced, Replaced, Replaced] {
+    for how in ["started", "replaced", "replaced", "replaced"] {
         let result = fire(&world);
         assert_failed(&result, FailureKind::NoAnswer, message);
         assert_eq!(result.residency(), Some(how));
     }
     world.write("hook.sh", SHELL);
-    fires(&world, Replaced);
+    fires(&world, "replaced");
 }
 
 #[test]
@@ -163,7 +161,7 @@ fn a_process_for_one_event_must_answer() {
         (&format!("{SHELL}\nexit 3"), Some(FailureKind::Exit)),
     ] {
         let result = world.one(shell(&world, program));
-        assert_eq!(result.residency(), Some(Residency::OneShot), "{result:?}");
+        assert_eq!(result.residency(), Some("one_shot"), "{result:?}");
         assert_eq!(result.failure(), failure, "{program}: {result:?}");
         assert_eq!(result.should_continue(), failure.is_none(), "{result:?}");
     }
@@ -177,8 +175,8 @@ fn an_answer_in_pieces_is_read() {
         printf '{\"id\":\"'; sleep 0.01; id=${event##*\\\"id\\\":\\\"}; \
         printf '%s' \"${id%\\\"\\}}\"; sleep 0.01; printf '\",\"reason\":'; sleep 0.01; echo '\"slowly\"}'";
     world.add(then(&world, second));
-    fires(&world, Residency::Started);
-    let result = fires(&world, Residency::Kept);
+    fires(&world, "started");
+    let result = fires(&world, "kept");
     assert_eq!(reason(&result), "slowly");
     assert!(result.truncated() && result.stderr().starts_with("eeee"));
 }

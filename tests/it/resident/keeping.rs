@@ -4,7 +4,6 @@ use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::outcome::Residency;
 use forge_hooks::{AppProfile, FailureKind, Hook, HookConfig, HookResult, Hooks};
 use serde_json::{Value, json};
 
@@ -39,7 +38,7 @@ fn a_changed_file_replaces_the_process() {
     let inputs = inputs.chain(["relative/*.json".to_owned()]);
     let hook = shell(&world, SHELL).with_inputs(inputs);
     world.add(hook);
-    let mut before = fires(&world, Residency::Started);
+    let mut before = fires(&world, "started");
     for (name, text) in [
         ("hook.sh", &*edited()),
         ("rules/a", "22"),
@@ -49,9 +48,9 @@ fn a_changed_file_replaces_the_process() {
         // Circular links are followed once.
         ("deep/new.x", ""),
     ] {
-        assert_eq!(fires(&world, Residency::Kept).pid(), before.pid());
+        assert_eq!(fires(&world, "kept").pid(), before.pid());
         world.write(name, text);
-        let next = fires(&world, Residency::Replaced);
+        let next = fires(&world, "replaced");
         assert_ne!(next.pid(), before.pid(), "{name}");
         eventually("the one before has ended", || is_gone(before.pid()));
         before = next;
@@ -68,7 +67,7 @@ fn a_process_is_not_kept_without_its_directory() {
     let script = world.path("hook.sh");
     let hook = Hook::program("*", ["sh", script.to_str().unwrap()]).unwrap();
     world.add(hook.with_resident().with_working_dir(&directory));
-    let before = fires(&world, Residency::Started);
+    let before = fires(&world, "started");
     std::fs::remove_dir(&directory).unwrap();
     let result = fire(&world);
     assert_eq!(
@@ -78,11 +77,11 @@ fn a_process_is_not_kept_without_its_directory() {
     );
     assert!(!result.should_continue());
     std::fs::create_dir(&directory).unwrap();
-    assert_ne!(fires(&world, Residency::Replaced).pid(), before.pid());
+    assert_ne!(fires(&world, "replaced").pid(), before.pid());
     // Another one with the same name.
     std::fs::rename(&directory, world.path("away")).unwrap();
     std::fs::create_dir(&directory).unwrap();
-    fires(&world, Residency::Replaced);
+    fires(&world, "replaced");
 }
 
 /// A file that `inputs` excludes is not an input.
@@ -91,11 +90,11 @@ fn an_excluded_file_does_not_replace_the_process() {
     let world = World::new();
     world.write("data/cache/a", "1");
     world.add(shell(&world, SHELL).with_inputs(["data", "!data/cache"]));
-    fires(&world, Residency::Started);
+    fires(&world, "started");
     world.write("data/cache/a", "22");
-    fires(&world, Residency::Kept);
+    fires(&world, "kept");
     world.write("data/b", "1");
-    fires(&world, Residency::Replaced);
+    fires(&world, "replaced");
 }
 
 /// The size of a file that is not read has no limit.
@@ -107,8 +106,8 @@ fn a_process_is_kept_beside_large_inputs() {
     let large = std::fs::File::options().write(true).open(large).unwrap();
     large.set_len(17 * 1024 * 1024).unwrap();
     world.add(shell(&world, SHELL).with_inputs(["data"]));
-    fires(&world, Residency::Started);
-    fires(&world, Residency::Kept);
+    fires(&world, "started");
+    fires(&world, "kept");
 }
 
 #[test]
@@ -129,9 +128,9 @@ fn a_changed_link_replaces_the_process() {
         turn("v1");
         world.registry().clear();
         world.add(hook);
-        fires(&world, Residency::Started);
+        fires(&world, "started");
         turn("v2");
-        fires(&world, Residency::Replaced);
+        fires(&world, "replaced");
     }
 }
 
@@ -154,15 +153,15 @@ fn an_edited_script_is_noticed_however_it_is_named() {
         let mut hook = hook.with_env("HOME", world.directory().to_string_lossy());
         if !is_known {
             world.add(hook.clone());
-            fires(&world, Residency::OneShot);
+            fires(&world, "one_shot");
             world.registry().clear();
             hook = hook.with_inputs([world.path("hook.sh").to_string_lossy()]);
         }
         world.add(hook);
-        fires(&world, Residency::Started);
-        fires(&world, Residency::Kept);
+        fires(&world, "started");
+        fires(&world, "kept");
         write(&edited());
-        fires(&world, Residency::Replaced);
+        fires(&world, "replaced");
     }
 }
 
@@ -173,10 +172,10 @@ fn an_edited_module_is_noticed() {
     world.write("guard/__main__.py", PYTHON);
     let hook = Hook::program("*", ["python3", "-m", "guard"]).unwrap();
     world.add(hook.with_resident());
-    fires(&world, Residency::Started);
-    fires(&world, Residency::Kept);
+    fires(&world, "started");
+    fires(&world, "kept");
     world.write("guard/__main__.py", &format!("{PYTHON}\n# edited\n"));
-    fires(&world, Residency::Replaced);
+    fires(&world, "replaced");
 }
 
 /// Any event does this: its hook need not be the one with the process.
@@ -278,18 +277,18 @@ fn no_more_than_sixteen_are_kept() {
         let hook = shell(&world, SHELL).with_name(format!("{number}"));
         world.add(hook);
     }
-    for later in [Residency::Started, Residency::Kept] {
+    for later in ["started", "kept"] {
         let results = world.fire(&blocking_event());
         let how: Vec<_> = results.iter().map(HookResult::residency).collect();
         let kept = how[..16].iter().all(|how| *how == Some(later));
-        let others = how[16..].iter().all(|how| *how == Some(Residency::OneShot));
+        let others = how[16..].iter().all(|how| *how == Some("one_shot"));
         assert!(kept && others, "{results:?}");
         assert!(results.iter().all(HookResult::success), "{results:?}");
     }
     // A place is free again.
     world.registry().unregister("*");
     world.add(shell(&world, SHELL).with_name("another"));
-    fires(&world, Residency::Started);
+    fires(&world, "started");
 }
 
 #[test]
@@ -304,7 +303,7 @@ fn the_environment_has_no_event() {
                     FORGE_WORKING_DIR OPENCODE_RESIDENT OPENCODE_WORKING_DIR ";
     assert_eq!(reason(&fire(&world)), expected);
     let _ = world.executor.shutdown(Duration::ZERO);
-    assert_eq!(reason(&fires(&world, Residency::OneShot)), expected);
+    assert_eq!(reason(&fires(&world, "one_shot")), expected);
 }
 
 /// More than a pipe holds: it waits until the next event, which reads what is there.
@@ -314,9 +313,9 @@ fn an_idle_process_may_write_to_standard_error() {
     let writes = "do answer; head -c 500000 /dev/zero >&2;";
     let program = SHELL.replace("do answer;", writes);
     world.add(shell(&world, &program));
-    let first = fires(&world, Residency::Started);
+    let first = fires(&world, "started");
     for _ in 0..3 {
-        assert_eq!(fires(&world, Residency::Kept).pid(), first.pid());
+        assert_eq!(fires(&world, "kept").pid(), first.pid());
     }
 }
 
@@ -336,8 +335,8 @@ fn guarded(guard: &str) -> Project {
 fn a_lost_approval_ends_the_process() {
     let project = guarded(SHELL);
     let world = &project.world;
-    let first = fires(world, Residency::Started);
-    fires(world, Residency::Kept);
+    let first = fires(world, "started");
+    fires(world, "kept");
     world.write("project/guard.sh", &edited());
     let lost = fire(world);
     assert_eq!(lost.failure(), Some(FailureKind::ApprovalLost), "{lost:?}");
@@ -359,11 +358,11 @@ fn a_library_that_was_replaced_and_put_back_ends_the_process() {
     world.write("project/.src/forge/hooks/lib.sh", "rules=strict\n");
     project.approve();
     assert!(project.load().is_ok());
-    fires(world, Residency::Started);
-    fires(world, Residency::Kept);
+    fires(world, "started");
+    fires(world, "kept");
     world.write("project/.src/forge/hooks/lib.sh", "rules=strict\n");
-    fires(world, Residency::Replaced);
-    fires(world, Residency::Kept);
+    fires(world, "replaced");
+    fires(world, "kept");
 }
 
 /// The same entry in two projects, for one executor: each process answers for its own.
@@ -381,7 +380,7 @@ fn each_project_has_a_process_of_its_own() {
         let _ = config.load_into(world.registry(), &root, TrustPolicy::Everything);
         expected.push(root.to_str().unwrap().to_owned());
     }
-    for how in [Residency::Started, Residency::Kept] {
+    for how in ["started", "kept"] {
         let results = world.fire(&blocking_event());
         let reasons: Vec<_> = results.iter().map(reason).collect();
         assert_eq!(reasons, expected);

@@ -4,8 +4,6 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::outcome::Residency;
-
 use super::{PYTHON, SHELL, fire, fires, is_gone, python, reason, shell};
 use crate::executor::endurance::from_environment;
 use crate::support::{World, alone, blocking_event, eventually};
@@ -64,15 +62,15 @@ mod on_linux {
         assert!(world.one(hook("*", "sleep 0.02")).success());
         world.registry().clear();
         world.add(shell(&world, SHELL));
-        let first = fires(&world, Residency::Started);
+        let first = fires(&world, "started");
         for _ in 0..9 {
-            fires(&world, Residency::Kept);
+            fires(&world, "kept");
         }
         let before = (count("/proc/self/fd"), count("/proc/self/task"));
         for _ in 10..1000 {
             assert_eq!(fire(&world).pid(), first.pid());
         }
-        fires(&world, Residency::Replaced);
+        fires(&world, "replaced");
         for _ in 0..from_environment("FORGE_HOOKS_TEST_HOOKS", 10) {
             assert!(fire(&world).success());
         }
@@ -94,7 +92,7 @@ fn a_killed_host_leaves_no_hook() {
     if let Some(directory) = std::env::var_os("RESIDENT_HOST") {
         let world = World::new();
         world.add(shell(&world, SHELL));
-        let result = fires(&world, Residency::Started);
+        let result = fires(&world, "started");
         let pid = result.pid().unwrap().to_string();
         std::fs::write(std::path::Path::new(&directory).join("pid"), pid).unwrap();
         thread::sleep(Duration::from_secs(60));

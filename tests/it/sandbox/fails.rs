@@ -60,7 +60,10 @@ fn a_kernel_without_landlock() {
         let hooks = forge_hooks::Hooks::builder(forge_hooks::AppProfile::default())
             .config_home(nowhere.path())
             .load();
-        hooks.registry().register(confined("true", Sandbox::new()));
+        hooks
+            .executor()
+            .registry()
+            .register(confined("true", Sandbox::new()));
         let foretold = crate::support::foretold(&hooks);
         assert!(foretold[0].contains("no Landlock"), "{foretold:?}");
     }

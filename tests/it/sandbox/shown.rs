@@ -97,7 +97,7 @@ fn an_approval_and_a_trace_have_it_in_words() {
         .config_home(world.path("config"))
         .executor(forge_hooks::HookExecutor::builder().trace(&trace))
         .load();
-    hooks.registry().register(hook);
+    hooks.executor().registry().register(hook);
     assert!(hooks.execute(&blocking_event()).allowed());
     assert!(trace.flush(PATIENCE));
     let line: Value =

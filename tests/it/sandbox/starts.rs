@@ -10,7 +10,6 @@ use std::time::Duration;
 use forge_hooks::compat::{Agent, CLAUDE, CODEX, OtherAgents};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::hook::May;
-use forge_hooks::outcome::Residency;
 use forge_hooks::{AppProfile, Hook, HookEvent, Hooks, Sandbox};
 use serde_json::json;
 
@@ -81,7 +80,7 @@ fn a_kept_process_is_confined_as_its_hook_is() {
             .output()
             .and_then(|output| output.additional_context.clone());
         let context = context.unwrap_or_else(|| panic!("{result:?}"));
-        assert_eq!(result.residency(), Some(Residency::Started));
+        assert_eq!(result.residency(), Some("started"));
         let (wrote, own) = context.split_once(' ').unwrap();
         (wrote.to_owned(), own.to_owned())
     };
@@ -125,7 +124,7 @@ fn a_kept_process_serves_no_hook_that_is_confined_otherwise() {
         .filter_map(|line| line.split(' ').next())
         .collect();
     assert_eq!(wrote, ["outside", "none"], "{outcome:?}");
-    let kept = |result: &forge_hooks::HookResult| result.residency() == Some(Residency::Started);
+    let kept = |result: &forge_hooks::HookResult| result.residency() == Some("started");
     assert!(outcome.results().iter().all(kept), "{outcome:?}");
 }
 

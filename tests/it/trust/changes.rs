@@ -63,7 +63,7 @@ fn approvals_of_an_earlier_version_hold() {
         .load();
     let report = host.report();
     assert!(report.unapproved.is_empty(), "{:?}", report.unapproved);
-    let hooks = host.registry().hooks();
+    let hooks = host.executor().registry().hooks();
     let digests = stored.matches("\"digest\"").count();
     // Hosts no longer run one of them, of Gemini CLI.
     assert_eq!((hooks.len(), digests), (11, 12), "{report}");

@@ -31,7 +31,12 @@ fn look(hooks: &Hooks) -> Approval {
 /// Approves the project's hooks as they are.
 fn approve(world: &World) {
     let hooks = host(world);
-    hooks.trust().unwrap().approve(&look(&hooks)).unwrap();
+    hooks
+        .config()
+        .trust_store()
+        .unwrap()
+        .approve(&look(&hooks))
+        .unwrap();
 }
 
 /// Writes the project's file, an entry a line.
@@ -113,7 +118,7 @@ fn conditions_of_a_clone_are_no_reason() {
         &[json!({"event": "tool:*", "command": "true", "when": when})],
     );
     let hooks = host(&world);
-    assert!(hooks.registry().is_empty());
+    assert!(hooks.executor().registry().is_empty());
     #[cfg(feature = "cli")]
     {
         let [told] = &crate::support::foretold(&hooks)[..] else {
@@ -123,7 +128,7 @@ fn conditions_of_a_clone_are_no_reason() {
     }
     approve(&world);
     let hooks = host(&world);
-    let hook = &hooks.registry().hooks()[0];
+    let hook = &hooks.executor().registry().hooks()[0];
     let event = &events()[0];
     assert!(!hook.matches(event));
     assert!(hook.mismatch(event, true).is_some());
@@ -335,7 +340,7 @@ fn messages_quote_eighty_characters() {
         let message = format!("{problem} {json}").to_lowercase();
         assert!(!message.contains(&quoted), "{problem}");
     }
-    for hook in hooks.registry().hooks() {
+    for hook in hooks.executor().registry().hooks() {
         assert!(hook.label().len() <= 80, "{}", hook.label());
     }
     // A person who approves sees all of it.

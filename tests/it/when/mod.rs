@@ -12,7 +12,6 @@ mod spellings;
 use std::path::Path;
 use std::sync::Arc;
 
-use forge_hooks::hook::{Condition, Reads};
 use forge_hooks::{
     AppProfile, EventSpec, EventType, FailurePolicy, FireOptions, Hook, HookConfig, HookEvent,
     HookExecutor, Hooks, Lifecycle, Trace,
@@ -24,12 +23,12 @@ use crate::support::{Notes, PATIENCE, World, custom, hook};
 
 const POINTER: &str = "/tool_args/command";
 
-fn sudo() -> Condition {
-    Condition::Regex(r"\bsudo\b".to_owned())
+fn sudo() -> Value {
+    json!({"regex": r"\bsudo\b"})
 }
 
 /// A hook that fails where it runs.
-fn guard(pattern: &str, pointer: &str, condition: impl Into<Condition>) -> Hook {
+fn guard(pattern: &str, pointer: &str, condition: impl Into<Value>) -> Hook {
     hook(pattern, "exit 1")
         .with_when(pointer, condition)
         .unwrap()
@@ -96,11 +95,8 @@ fn ordinary_patterns_read_long_texts() {
     let rm = (1..12).map(|number| format!(r"\brm\s+(-[a-z]+\s+)*-[a-z]*r[a-z]*f.{{0,{number}}}/"));
     let all: Vec<String> = rest.into_iter().chain(git).chain(rm).collect();
     assert_eq!(all.len(), 30);
-    let as_entries: Vec<_> = all
-        .iter()
-        .map(|text| Condition::Regex(text.clone()))
-        .collect();
-    let as_one = vec![Condition::Regex(all.join("|"))];
+    let as_entries: Vec<_> = all.iter().map(|text| json!({"regex": text})).collect();
+    let as_one = vec![json!({"regex": all.join("|")})];
     for conditions in [as_entries, as_one] {
         let world = World::new();
         for condition in &conditions {
@@ -123,7 +119,7 @@ fn ordinary_patterns_read_long_texts() {
 #[test]
 fn many_slow_conditions_are_tested() {
     let world = World::new();
-    let slow = || Condition::Regex("[ab]*a[ab]{35}c".to_owned());
+    let slow = || json!({"regex": "[ab]*a[ab]{35}c"});
     for index in 0..4 {
         let mut hook = Hook::new("*", format!("true {index}")).unwrap();
         for argument in 0..64 {
@@ -153,7 +149,7 @@ fn many_slow_conditions_are_tested() {
 fn a_small_event_costs_little() {
     let world = World::new();
     for number in 0..30 {
-        let condition = Condition::Regex(format!(r"\brm{number}?\w?\b.*q"));
+        let condition = json!({"regex": format!(r"\brm{number}?\w?\b.*q")});
         world.add(guard("*", "/tool_args/items/*", condition));
     }
     let event = |count: usize| {
@@ -177,7 +173,7 @@ fn what_is_too_much_together_is_the_reason() {
     let world = World::new();
     for number in 0..100 {
         let entry = json!({"event": "*", "answer": {"decision": "block", "reason": "OWN"}});
-        let condition = Condition::Regex(format!(r"{number}\w{{12}}x"));
+        let condition = json!({"regex": format!(r"{number}\w{{12}}x")});
         let hook = Hook::from_json(&entry).unwrap();
         world.add(hook.with_when(POINTER, condition).unwrap());
     }
@@ -224,7 +220,7 @@ fn a_step_means_each_item_of_a_list() {
         (Value::Null, true, true, false),
     ] {
         let event = files(list.clone());
-        let not = Condition::Not(Box::new("secrets/**".into()));
+        let not = json!({"not": "secrets/**"});
         for (condition, expected) in [("secrets/**".into(), runs), (not, not_runs)] {
             world.registry().clear();
             world.add(guard("*", pointer, condition));
@@ -286,7 +282,7 @@ fn a_redactor_runs_where_an_output_is_unclear() {
     let answer = world.says(r#"{"updatedOutput": "hidden"}"#);
     let redactor = hook("tool:post_execute", &answer)
         .with_on_failure(FailurePolicy::Withhold)
-        .with_reads(Reads::Stdin)
+        .reading_stdin()
         .with_when("/tool_result", "*secret*")
         .unwrap();
     world.add(redactor);
@@ -317,7 +313,10 @@ fn a_notify_only_event_needs_a_value() {
             builder = builder.event(EventSpec::new(event.event_type.clone()).notify_only());
         }
         let hooks = builder.load();
-        hooks.registry().register(guard("game:saved", "/slot", "1"));
+        hooks
+            .executor()
+            .registry()
+            .register(guard("game:saved", "/slot", "1"));
         let executor = hooks.executor();
         assert_eq!(executor.hooks_for(&event).len(), runs);
         let outcome = executor.execute(&event, FireOptions::default());
@@ -369,12 +368,12 @@ fn what_does_not_match_is_explained() {
 
 #[test]
 fn unusable_conditions_are_errors() {
-    let regex = Condition::Regex("(".to_owned());
+    let regex = json!({"regex": "("});
     for (pointer, condition, message) in [
         ("x", sudo(), "expected a JSON Pointer"),
         ("/x", "[a".into(), "invalid glob `[a`"),
         ("/x", regex, "`when./x`: `(` is not"),
-        ("/x", Condition::OneOf(Vec::new()), "an empty list"),
+        ("/x", json!([]), "an empty list"),
     ] {
         let hook = hook("*", "x").with_when(pointer, condition);
         let error = hook.unwrap_err().to_string();
