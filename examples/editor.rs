@@ -6,8 +6,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Duration;
 
-use forge_hooks::trust::TrustError;
-use forge_hooks::{AppProfile, EventSpec, Hooks};
+use forge_hooks::{AppProfile, EventSpec, Hooks, SetupError};
 
 struct Editor {
     hooks: Hooks,
@@ -58,7 +57,7 @@ impl Editor {
     }
 
     /// A real editor would show this to the user, and ask.
-    fn approve(&self) -> Result<bool, TrustError> {
+    fn approve(&self) -> Result<bool, SetupError> {
         self.hooks.approve_with(|approval| {
             print!("{approval}");
             true
@@ -70,7 +69,9 @@ impl Editor {
         let event = self.will_save.event().with_data("file", file);
         let outcome = self.hooks.execute(&event);
         outcome.check()?;
-        eprint!("{}", outcome.failures());
+        for failure in outcome.failures() {
+            eprintln!("{failure}");
+        }
         // Here the editor writes the file.
         let event = self.saved.event().with_data("file", file);
         drop(self.hooks.submit(event));

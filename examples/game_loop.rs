@@ -51,7 +51,9 @@ fn main() -> ExitCode {
 
     let save = game_save.event().with_data("slot", "quick");
     let outcome = hooks.execute(&save);
-    eprint!("{}", outcome.failures());
+    for failure in outcome.failures() {
+        eprintln!("{failure}");
+    }
     match outcome.check() {
         Ok(()) => println!("saved"),
         Err(blocked) => println!("not saved: {blocked}"),
@@ -67,7 +69,9 @@ fn is_pending(handle: &mut HookHandle) -> bool {
     let Some(outcome) = handle.try_wait() else {
         return true;
     };
-    eprint!("{}", outcome.failures());
+    for failure in outcome.failures() {
+        eprintln!("{failure}");
+    }
     for result in &outcome {
         println!("{}: {}", result.hook().label(), result.stdout().trim());
     }

@@ -72,7 +72,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     ctrlc::set_handler(move || running.cancel_running())?;
 
     let session = hooks.lifecycle().session("sess_1").begin()?;
-    eprint!("{}", session.failures());
+    for failure in session.failures() {
+        eprintln!("{failure}");
+    }
     let mut agent = Agent {
         session,
         turn: None,

@@ -1,4 +1,4 @@
-//! The error of a value that a host sets up.
+//! The error of what a host sets up.
 //!
 //! Knows no value: each one says what it could not do.
 
@@ -6,8 +6,9 @@ use std::error::Error;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
-/// Error setting up a [`Trace`](crate::Trace), a [`Redactor`](crate::Redactor), a [`Sandbox`](crate::Sandbox), or an event of
-/// another agent's hook. `Display` says what cannot be used, and [`source`](Error::source) has the cause, if there is one.
+/// Error setting up what hooks need: an event, a [`Trace`](crate::Trace), a [`Redactor`](crate::Redactor), a
+/// [`Sandbox`](crate::Sandbox), a hooks file, or an [approval](crate::Hooks::approve_with). `Display` says what cannot be used,
+/// and [`source`](Error::source) has the cause, if there is one.
 #[derive(Debug)]
 pub struct SetupError {
     message: String,

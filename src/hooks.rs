@@ -15,7 +15,7 @@ use crate::config::{
 };
 use crate::entry::Sandbox;
 use crate::error::SetupError;
-use crate::events::{EventSpec, EventTypeError, HookEvent, Vocabulary};
+use crate::events::{EventSpec, HookEvent, Vocabulary, unknown};
 use crate::executor::{FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, Remains};
 use crate::lifecycle::Lifecycle;
 use crate::logging::warn;
@@ -380,15 +380,13 @@ impl Hooks {
     /// ```
     ///
     /// # Errors
-    /// If there is no event of this name: [`EventTypeError::Unknown`], with the nearest name.
-    pub fn event(&self, name: &str) -> Result<HookEvent, EventTypeError> {
+    /// If there is no event of this name. The error names the nearest one.
+    pub fn event(&self, name: &str) -> Result<HookEvent, SetupError> {
         let vocabulary = self.vocabulary();
         let spec = vocabulary.event(name).map(EventSpec::event);
-        spec.ok_or_else(|| EventTypeError::Unknown {
-            name: name.to_owned(),
-            nearest: vocabulary
-                .nearest_event(name)
-                .map(|spec| spec.event_type().clone()),
+        spec.ok_or_else(|| {
+            let nearest = vocabulary.nearest_event(name);
+            unknown(name, nearest.map(EventSpec::event_type))
         })
     }
 
@@ -553,19 +551,19 @@ impl Hooks {
     /// # let hooks = forge_hooks::Hooks::builder(forge_hooks::AppProfile::new("mygame")).load();
     /// # fn confirmed(_: &str) -> bool { false }
     /// hooks.approve_with(|approval| confirmed(&approval.to_string()))?;
-    /// # Ok::<(), forge_hooks::trust::TrustError>(())
+    /// # Ok::<(), forge_hooks::SetupError>(())
     /// ```
     ///
     /// # Errors
     /// If the project cannot be found, if one of its hooks files has errors, if the store cannot be used or written, or if
     /// the method is called from within a hook.
-    pub fn approve_with(&self, ask: impl FnOnce(&Approval) -> bool) -> Result<bool, TrustError> {
+    pub fn approve_with(&self, ask: impl FnOnce(&Approval) -> bool) -> Result<bool, SetupError> {
         let Some(review) = self.review()? else {
             return Ok(false);
         };
         let mut problems = review.report.problems.iter();
         if let Some(error) = problems.find(|problem| problem.severity == Severity::Error) {
-            return Err(TrustError::Broken(error.to_string()));
+            return Err(TrustError::Broken(error.to_string()).into());
         }
         if review.is_approved() {
             self.reload_if_stale();

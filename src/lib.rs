@@ -179,7 +179,7 @@ pub use self::{
         fire_event, fire_event_blocking, fire_event_blocking_with, shutdown,
     },
     hook::{FailurePolicy, HookError, Sandbox},
-    outcome::{Decision, FailureKind, Failures, HookOutput},
+    outcome::{Decision, FailureKind, HookOutput},
     printable::{printable, printable_lines},
     redact::Redactor,
     templates::HOOK_TEMPLATES,

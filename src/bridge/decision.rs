@@ -78,7 +78,9 @@ impl CallDecision {
         for message in outcome.system_messages() {
             add(&mut self.messages, printable_lines(message));
         }
-        self.note(&scene.failures(outcome));
+        for line in scene.failures(outcome) {
+            self.note(&line);
+        }
         self.say_where_programs_are(outcome);
         if outcome.stops_turn() {
             let reason = telling.stop_reason().unwrap_or(STOPS);
@@ -157,14 +159,13 @@ impl CallDecision {
 impl Scene {
     /// Returns the hooks that failed and did not block. The mistakes of hooks files are reported at the session's start, and at
     /// the end of a turn, where they would block otherwise.
-    fn failures(self, outcome: &Outcome) -> String {
+    fn failures(self, outcome: &Outcome) -> Vec<String> {
         let results = outcome.results().iter();
         let reported = results.filter(|result| self.is_end || !result.hook().is_refused());
         outcome
             .clone()
             .with_results(reported.cloned().collect())
             .failures()
-            .to_string()
     }
 
     /// Returns the reason of a hook whose question is not asked, with what follows from that.

@@ -175,7 +175,7 @@ fn details(hook: &Hook) -> Vec<(&'static str, String)> {
         all.push(("when", format!("{pointer} {verb}{condition}")));
     }
     if hook.refusal().is_none() {
-        let command = hook.command().to_string();
+        let command = hook.command();
         let first = command
             .split_once('\n')
             .map(|(first, _)| format!("{first} ..."));

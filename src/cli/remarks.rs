@@ -76,7 +76,7 @@ fn cut_note(what: &str, length: usize) -> String {
 fn last_test_of(result: &HookResult) -> Option<String> {
     let is_quiet = result.stdout().is_empty() && result.stderr().is_empty();
     let found_nothing = is_quiet && result.exit_code() == 1 && !result.should_continue();
-    let command = result.hook().command().to_string();
+    let command = result.hook().command();
     let test = last_test(&command).filter(|_| found_nothing)?;
     Some(format!("hint: {}: {}", test.why(), test.help()))
 }

@@ -380,7 +380,7 @@ impl Processes {
             return Ok(true);
         }
         for hook in &self.hooks {
-            let command = hook.command().to_string();
+            let command = hook.command();
             let command = hook.masked(&Redactor::default(), &command);
             write!(terminal, "{}", headline(hook, printable(&command)))?;
         }

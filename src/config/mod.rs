@@ -44,7 +44,8 @@ use crate::trust::TrustStore;
 pub use crate::json::Position;
 pub use crate::problem::Problem;
 pub(crate) use crate::problem::Severity;
-pub use report::{ConfigError, LoadReport, TrustPolicy};
+pub(crate) use report::ConfigError;
+pub use report::{LoadReport, TrustPolicy};
 
 pub(crate) use content::{Owner, Switches};
 #[cfg(feature = "cli")]

@@ -11,6 +11,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::entry::Standing;
+use crate::error::SetupError;
 use crate::hook::Hook;
 use crate::logging::warn;
 use crate::problem::{Problem, Severity};
@@ -111,8 +112,7 @@ fn file_names<S: Serializer>(files: &[PathBuf], serializer: S) -> Result<S::Ok, 
 
 /// Error saving hooks or opening a hooks file for editing.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
+pub(crate) enum ConfigError {
     /// The path of the file is unknown: the user has no home directory, or the profile no such files.
     #[error(
         "no path for a hooks file: the user has no home directory, or the profile has no such file"
@@ -157,9 +157,17 @@ pub enum ConfigError {
     },
 }
 
-// Its cause may hold any error, of which a host only reads the text.
-impl std::panic::UnwindSafe for ConfigError {}
-impl std::panic::RefUnwindSafe for ConfigError {}
+impl From<ConfigError> for SetupError {
+    fn from(error: ConfigError) -> Self {
+        let message = error.to_string();
+        match error {
+            ConfigError::Read { source, .. } | ConfigError::Write { source, .. } => {
+                Self::because(message, source)
+            }
+            _ => Self::new(message),
+        }
+    }
+}
 
 fn listed(paths: &[PathBuf]) -> String {
     let names: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();

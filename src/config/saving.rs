@@ -6,8 +6,8 @@ use std::borrow::Borrow;
 use std::path::Path;
 
 use super::places::absolute;
-use super::report::ConfigError;
 use super::{HookConfig, hooks_file};
+use crate::error::SetupError;
 use crate::hook::Hook;
 
 impl HookConfig {
@@ -28,11 +28,12 @@ impl HookConfig {
     /// When the user has no home directory, when several of the profile's files exist, when a file cannot be
     /// read or written, when another program keeps the file locked for 5 seconds, and when it would exceed a limit of
     /// the file.
-    pub fn save_global<I>(&self, hooks: I) -> Result<(), ConfigError>
+    pub fn save_global<I>(&self, hooks: I) -> Result<(), SetupError>
     where
         I: IntoIterator<Item: Borrow<Hook>>,
     {
-        hooks_file::save_all(&self.global_candidates(), None, hooks)
+        hooks_file::save_all(&self.global_candidates(), None, hooks)?;
+        Ok(())
     }
 
     /// Saves the project's hooks; see [`save_global`](HookConfig::save_global).
@@ -40,12 +41,13 @@ impl HookConfig {
     /// # Errors
     /// As with [`save_global`](HookConfig::save_global), and when a link leads out of the project, since a
     /// repository may contain such a link.
-    pub fn save_project<I>(&self, root: impl AsRef<Path>, hooks: I) -> Result<(), ConfigError>
+    pub fn save_project<I>(&self, root: impl AsRef<Path>, hooks: I) -> Result<(), SetupError>
     where
         I: IntoIterator<Item: Borrow<Hook>>,
     {
         let root = absolute(root.as_ref());
         let candidates = self.project_candidates(&root);
-        hooks_file::save_all(&candidates, Some(root), hooks)
+        hooks_file::save_all(&candidates, Some(root), hooks)?;
+        Ok(())
     }
 }

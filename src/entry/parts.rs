@@ -83,8 +83,7 @@ named! {
 
 /// The command of a hook.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum HookCommand {
+pub(crate) enum HookCommand {
     /// A text that a shell runs.
     Shell {
         /// The text.

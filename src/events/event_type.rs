@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::table::{KNOWN, Known};
+use crate::error::SetupError;
 
 /// The longest name, in bytes, that is compared with others to find a typo.
 const LONGEST_NAME: usize = 64;
@@ -62,7 +63,7 @@ builtin! {
     /// assert_eq!(event, EventType::ToolPreExecute);
     /// assert_eq!((event.category(), event.action()), ("tool", "pre_execute"));
     /// assert!("tool:pre_exec".parse::<EventType>().is_err());
-    /// # Ok::<(), forge_hooks::events::EventTypeError>(())
+    /// # Ok::<(), forge_hooks::SetupError>(())
     /// ```
     #[derive(Debug, Clone, PartialEq, Eq, Hash)]
     #[non_exhaustive]
@@ -119,47 +120,13 @@ impl CustomEventType {
     }
 }
 
-/// Error of a name of an event.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum EventTypeError {
-    /// No event that is built in, or that the host has declared, has this name.
-    #[error("unknown event `{name}`{}", nearest.as_ref().map(|known| format!(", did you mean `{known}`?")).unwrap_or_default())]
-    Unknown {
-        /// The name that was given.
-        name: String,
-        /// The event with the most similar name, if one is similar enough.
-        nearest: Option<EventType>,
-    },
-    /// The name of a custom event is not `category:action` of lower-case letters, digits and `_`.
-    #[error(
-        "invalid name `{name}` for a custom event: expected `category:action` of a-z, 0-9 and _"
-    )]
-    Malformed {
-        /// The name that was given.
-        name: String,
-    },
-    /// The name of a custom event is that of a built-in one.
-    #[error("`{name}` is a built-in event, not a custom one")]
-    BuiltIn {
-        /// The name that was given.
-        name: String,
-    },
-    /// An [action](crate::lifecycle::OwnAction) has the same event before and after it.
-    #[error("`{name}` is both before and after an action: declare an event for each")]
-    Repeated {
-        /// The name of the event.
-        name: String,
-    },
-}
-
 impl EventType {
     /// Creates an event of the host's own, such as `game:level_loaded`.
     ///
     /// # Errors
     /// When `name` is not `category:action` with both parts of `a-z`, `0-9` and `_`, or when it is
     /// the name of a built-in event.
-    pub fn custom(name: impl AsRef<str>) -> Result<Self, EventTypeError> {
+    pub fn custom(name: impl AsRef<str>) -> Result<Self, SetupError> {
         let name = name.as_ref();
         let well_formed = |part: &str| {
             !part.is_empty()
@@ -170,15 +137,13 @@ impl EventType {
         match name.split_once(':') {
             Some((category, action)) if well_formed(category) && well_formed(action) => {}
             _ => {
-                return Err(EventTypeError::Malformed {
-                    name: name.to_owned(),
-                });
+                return Err(SetupError::new(format_args!(
+                    "invalid name `{name}` for a custom event: expected `category:action` of a-z, 0-9 and _"
+                )));
             }
         }
         if Self::builtin(name).is_some() {
-            return Err(EventTypeError::BuiltIn {
-                name: name.to_owned(),
-            });
+            return Err(built_in(name));
         }
         Ok(Self::Custom(CustomEventType(name.into())))
     }
@@ -234,7 +199,7 @@ impl EventType {
     }
 
     /// Returns the event of this name, a built-in or a custom one.
-    pub(crate) fn of_name(name: &str) -> Result<Self, EventTypeError> {
+    pub(crate) fn of_name(name: &str) -> Result<Self, SetupError> {
         Self::builtin(name).map_or_else(|| Self::custom(name), Ok)
     }
 
@@ -250,6 +215,22 @@ impl EventType {
         let names = Self::BUILTIN.iter().map(Self::as_str);
         Self::builtin(nearest(name, names, LIKE_AN_EVENT)?)
     }
+}
+
+/// Returns the error of a name that no event has, with the event that is probably meant.
+pub(crate) fn unknown(name: &str, nearest: Option<&EventType>) -> SetupError {
+    let meant = nearest.map(|known| format!(", did you mean `{known}`?"));
+    SetupError::new(format_args!(
+        "unknown event `{name}`{}",
+        meant.unwrap_or_default()
+    ))
+}
+
+/// Returns the error of a built-in event where a custom one is expected.
+pub(crate) fn built_in(name: &str) -> SetupError {
+    SetupError::new(format_args!(
+        "`{name}` is a built-in event, not a custom one"
+    ))
 }
 
 /// The least similarity to a known name at which an event's or a tool's name counts as a typo of it.
@@ -278,13 +259,10 @@ pub(crate) fn nearest<'a>(
 /// Reads the name of a built-in event. An unknown name is an error, never a custom event, so that a typo is
 /// noticed.
 impl FromStr for EventType {
-    type Err = EventTypeError;
+    type Err = SetupError;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
-        Self::builtin(name).ok_or_else(|| EventTypeError::Unknown {
-            name: name.to_owned(),
-            nearest: Self::nearest(name),
-        })
+        Self::builtin(name).ok_or_else(|| unknown(name, Self::nearest(name).as_ref()))
     }
 }
 
@@ -329,14 +307,10 @@ mod tests {
         ];
         for (given, expected) in cases {
             let error = given.parse::<EventType>().unwrap_err();
-            let EventTypeError::Unknown { nearest, .. } = &error else {
-                panic!("{error:?}")
-            };
-            assert_eq!(nearest.as_ref().map(EventType::as_str), expected, "{given}");
+            let meant = expected.map(|name| format!(", did you mean `{name}`?"));
+            let message = format!("unknown event `{given}`{}", meant.unwrap_or_default());
+            assert_eq!(error.to_string(), message);
         }
-        let error = "tool:pre_exec".parse::<EventType>().unwrap_err();
-        let message = "unknown event `tool:pre_exec`, did you mean `tool:pre_execute`?";
-        assert_eq!(error.to_string(), message);
     }
 
     #[test]
@@ -345,10 +319,11 @@ mod tests {
         assert_eq!(custom.as_str(), "game:level_2");
         for bad in "|game|:|game:|:loaded|Game:loaded|game:a:b|g me:x|gäme:x".split('|') {
             let error = EventType::custom(bad).unwrap_err();
-            let is_malformed = matches!(error, EventTypeError::Malformed { .. });
-            assert!(is_malformed, "{bad}");
+            let message = format!("invalid name `{bad}` for a custom event: ");
+            assert!(error.to_string().starts_with(&message), "{error}");
         }
         let error = EventType::custom("tool:error").unwrap_err();
-        assert!(matches!(error, EventTypeError::BuiltIn { .. }));
+        let message = "`tool:error` is a built-in event, not a custom one";
+        assert_eq!(error.to_string(), message);
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use crate::events::EventType;
-use crate::outcome::{Failures, HookResult};
+use crate::outcome::{HookResult, unheard};
 use crate::sync::Mutex;
 
 /// The most lines that are kept. Then the oldest ones are lost.
@@ -17,9 +17,8 @@ pub(super) struct Unseen(Mutex<VecDeque<String>>);
 impl Unseen {
     /// Keeps the failure of a hook, if it is one, and the warnings for the user.
     pub(super) fn note(&self, event: &EventType, result: HookResult) {
-        for line in Failures::unheard(event, result).lines() {
-            self.add(line.to_owned());
-        }
+        let lines = unheard(event, result);
+        lines.into_iter().for_each(|line| self.add(line));
     }
 
     fn add(&self, line: String) {

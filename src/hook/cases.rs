@@ -178,7 +178,7 @@ impl Hook {
 
     /// Returns whether the answer in the entry lets something pass, so that its conditions must be certain.
     fn allows(&self) -> bool {
-        match self.command() {
+        match self.action() {
             HookCommand::Answer(answer) => answer.decision == Some(Decision::Allow),
             _ => false,
         }

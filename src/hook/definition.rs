@@ -343,7 +343,7 @@ impl Hook {
     /// Returns a description of the effects that the hook's answer may have besides stopping an operation; none if there are
     /// none.
     pub(crate) fn may_in_words(&self) -> Option<String> {
-        let words = match self.command() {
+        let words = match self.action() {
             HookCommand::Answer(answer) => {
                 let stops = [
                     HookEvent::agent_stop(false),
@@ -474,7 +474,7 @@ impl Hook {
 
     /// Returns the text by which a person recognizes the hook's command; for a hook without a command, the pattern.
     fn first_words(&self) -> &str {
-        let first = self.command().texts().first();
+        let first = self.action().texts().first();
         let line = first.and_then(|text| text.trim().lines().next());
         line.unwrap_or(self.event_pattern())
     }
@@ -497,8 +497,10 @@ getters! {
     pub event_pattern -> &str = |settings| settings.pattern.as_str();
     /// Returns the parsed pattern.
     pub(crate) pattern -> &EventPattern = |settings| &settings.pattern;
-    /// Returns the command of the hook.
-    pub command -> &HookCommand = |settings| &settings.command;
+    /// Returns the text for the shell, or the program and its arguments, or the answer as JSON.
+    pub command -> String = |settings| settings.command.to_string();
+    /// Returns what the hook does: a command, or an answer.
+    pub(crate) action -> &HookCommand = |settings| &settings.command;
     /// Returns the hook's own timeout, if it has one.
     pub(crate) own_timeout -> Option<Duration> = |settings| settings.options.timeout;
     /// Returns the working directory of the command, as it was given.
@@ -640,7 +642,7 @@ impl fmt::Debug for Hook {
         let directory = self.working_dir().map(|path| path.to_string_lossy());
         f.debug_struct("Hook")
             .field("event", &self.event_pattern())
-            .field("command", &masked(&self.command().to_string()))
+            .field("command", &masked(&self.action().to_string()))
             .field("timeout", &self.own_timeout())
             .field("working_dir", &directory.map(|path| masked(&path)))
             .field("env", &self.env().keys().collect::<Vec<_>>())

@@ -185,7 +185,7 @@ impl Hook {
 
     /// Returns whether an operation may pass unchecked if the hook does not run on an event.
     pub(crate) fn guards(&self, can_block: bool) -> bool {
-        let replaces = match self.command() {
+        let replaces = match self.action() {
             HookCommand::Answer(answer) => answer.updated_output.is_some(),
             _ => false,
         };

@@ -25,7 +25,7 @@ mod source;
 mod tests;
 mod when;
 
-pub use crate::entry::{FailurePolicy, HookCommand, May, Sandbox, Shell};
+pub use crate::entry::{FailurePolicy, May, Sandbox, Shell};
 pub(crate) use canonical::canonical;
 pub(crate) use compared::Compared;
 pub(crate) use condition::Condition;

@@ -47,7 +47,7 @@ impl Pieces {
     /// Reads the pieces of a hook. `value` returns the known values of variables, which are inserted.
     pub(crate) fn of(hook: &Hook, value: &Value<'_>) -> Self {
         let mut pieces = Self::default();
-        let text = match hook.command() {
+        let text = match hook.action() {
             HookCommand::Answer(_) => String::new(),
             HookCommand::Shell { text, .. } => text.clone(),
             HookCommand::Program(args) => as_text(args),

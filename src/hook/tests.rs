@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::*;
-use crate::entry::{DEFAULT_TIMEOUT, HookOutput, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
+use crate::entry::{DEFAULT_TIMEOUT, HookCommand, HookOutput, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 use crate::growth::assert_linear;
 use crate::json::Node;
 
@@ -61,7 +61,7 @@ fn each_key_can_be_set_and_is_returned() {
         .with_inputs(["i"])
         .with_background()
         .with_sandbox(Sandbox::new());
-    let HookCommand::Shell { text, shell: of } = shell.command() else {
+    let HookCommand::Shell { text, shell: of } = shell.action() else {
         panic!("{shell:?}");
     };
     let when = shell
@@ -81,7 +81,7 @@ fn each_key_can_be_set_and_is_returned() {
         .unwrap()
         .with_resident()
         .with_enforce(false);
-    let HookCommand::Program(args) = program.command() else {
+    let HookCommand::Program(args) = program.action() else {
         panic!("{program:?}");
     };
     let others = json!({"event": "a:b", "args": args, "enforce": program.enforce(), "resident": program.resident()});
@@ -91,7 +91,7 @@ fn each_key_can_be_set_and_is_returned() {
         ..HookOutput::default()
     };
     let answering = Hook::answering("a:b", output).unwrap();
-    let HookCommand::Answer(answer) = answering.command() else {
+    let HookCommand::Answer(answer) = answering.action() else {
         panic!("{answering:?}");
     };
     let answered = json!({"event": "a:b", "answer": answer});

@@ -16,7 +16,7 @@ use crate::events::{AGENT_ID, AGENT_TYPE, EventType, HookEvent};
 use crate::executor::{CancelToken, FireOptions};
 use crate::hook::Hook;
 use crate::logging::warn;
-use crate::outcome::{Failures, HookBlockedError, Outcome, joined};
+use crate::outcome::{HookBlockedError, Outcome, failures_of, joined};
 use crate::printable::printable;
 
 /// A kind of action. The trait is not exported, so that only this crate implements it.
@@ -249,10 +249,10 @@ impl<A> Running<A> {
         })
     }
 
-    /// Returns the hooks that have failed so far and did not block, for the user; see [`Outcome::failures`].
+    /// Returns the hooks that have failed so far and did not block, a line each, for the user; see [`Outcome::failures`].
     #[must_use]
-    pub fn failures(&self) -> Failures<'_> {
-        Failures::of(self.outcomes())
+    pub fn failures(&self) -> Vec<String> {
+        failures_of(self.outcomes())
     }
 
     fn outcomes(&self) -> impl Iterator<Item = &Outcome> {

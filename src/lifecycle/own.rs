@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::action::{Action, Begins, Request, Running};
 use super::table::{Row, own_row};
-use crate::events::{EventSpec, EventTypeError};
+use crate::error::SetupError;
+use crate::events::{EventSpec, built_in};
 use crate::outcome::{HookBlockedError, Outcome};
 
 /// A custom action of the host: an event before it, one after it, and one if it fails.
@@ -58,15 +59,16 @@ impl OwnAction {
         before: &EventSpec,
         after: &EventSpec,
         failed: &EventSpec,
-    ) -> Result<Self, EventTypeError> {
+    ) -> Result<Self, SetupError> {
         let events = [before, after, failed].map(EventSpec::event_type);
         if let Some(known) = events.iter().find(|event| event.is_known()) {
-            let name = known.to_string();
-            return Err(EventTypeError::BuiltIn { name });
+            return Err(built_in(known.as_str()));
         }
         if events[1..].contains(&events[0]) {
-            let name = events[0].to_string();
-            return Err(EventTypeError::Repeated { name });
+            let name = events[0];
+            return Err(SetupError::new(format_args!(
+                "`{name}` is both before and after an action: declare an event for each"
+            )));
         }
         Ok(Self {
             row: own_row(events),

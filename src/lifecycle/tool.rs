@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::action::{Action, Running};
 use crate::logging::warn;
-use crate::outcome::{Failures, HookBlockedError, HookOutput, Outcome, joined, texts};
+use crate::outcome::{HookBlockedError, HookOutput, Outcome, failures_of, joined, texts};
 use crate::printable::{printable, printable_lines};
 
 /// The key of the arguments in the data of an event.
@@ -153,14 +153,14 @@ impl Next {
 /// Returns what hooks say to the user.
 fn messages<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Vec<String> {
     let outcomes: Vec<_> = outcomes.into_iter().collect();
-    let failures = Failures::of(outcomes.iter().copied()).to_string();
+    let failures = failures_of(outcomes.iter().copied());
     let said = texts(outcomes.iter().copied(), |output| {
         output.system_message.as_deref()
     });
     let stops = outcomes.iter().find_map(|outcome| outcome.stop_reason());
     let said = said.into_iter().chain(stops);
     let said = said.map(printable_lines);
-    failures.lines().map(str::to_owned).chain(said).collect()
+    failures.into_iter().chain(said).collect()
 }
 
 /// Returns a tool's output for hooks and for the model.

@@ -91,12 +91,12 @@ pub(crate) fn command(
     protocol: &AgentProtocol,
     checks_scripts: bool,
 ) -> Vec<Problem> {
-    let text = match hook.command() {
+    let text = match hook.action() {
         HookCommand::Shell { text, .. } => text.to_string(),
         HookCommand::Program(args) => args.join(" "),
         HookCommand::Answer(_) => return Vec::new(),
     };
-    let is_program = matches!(hook.command(), HookCommand::Program(_));
+    let is_program = matches!(hook.action(), HookCommand::Program(_));
     let split = unquoted(hook, &text, protocol).filter(|_| !is_program);
     let script = || {
         let is_looked_at = checks_scripts && !is_program;
@@ -176,7 +176,7 @@ fn cannot_run(hook: &Hook, protocol: &AgentProtocol) -> Option<(String, String)>
         Some(path.to_string_lossy().into_owned())
     })?;
     // Python, and `uv` that starts it, then end with the code that blocks.
-    let command = hook.command().to_string();
+    let command = hook.command();
     let consequence = if hook.on_failure() == FailurePolicy::Block {
         "the hook fails, and blocks"
     } else if command.contains("python") || command.starts_with("uv") {

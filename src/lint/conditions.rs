@@ -55,7 +55,7 @@ fn of_command(hook: &Hook, pointer: &str, condition: &Condition) -> Option<(Stri
             .first()
             .filter(|glob| is_meant(hook, condition, glob))?,
     };
-    let allows = match hook.command() {
+    let allows = match hook.action() {
         HookCommand::Answer(answer) => answer.decision == Some(Decision::Allow),
         _ => hook.may().contains(&May::Grant),
     };
@@ -84,7 +84,7 @@ fn is_meant(hook: &Hook, condition: &Condition, glob: &str) -> bool {
     if glob.is_empty() || is_expression(glob) || glob.starts_with('!') {
         return false;
     }
-    let is_answer = matches!(hook.command(), HookCommand::Answer(_));
+    let is_answer = matches!(hook.action(), HookCommand::Answer(_));
     match condition {
         Condition::Glob(_) => {
             is_answer || !glob.contains(['*', '?', '[']) || begins_with_program(glob)

@@ -83,7 +83,7 @@ fn working_dir(hook: &Hook, _: &Host) -> Option<Finding> {
 
 /// Finds an answer that has no effect on the events of its hook.
 fn answer(hook: &Hook, _: &Host) -> Option<Finding> {
-    let HookCommand::Answer(answer) = hook.command() else {
+    let HookCommand::Answer(answer) = hook.action() else {
         return None;
     };
     let after = EventType::ToolPostExecute;
@@ -100,11 +100,11 @@ fn answer(hook: &Hook, _: &Host) -> Option<Finding> {
 
 /// Finds a name of another program in the command.
 fn foreign_name(hook: &Hook, host: &Host) -> Option<Finding> {
-    let texts = hook.command().texts();
+    let texts = hook.action().texts();
     let mut places = texts.iter().enumerate();
     places.find_map(|(index, text)| {
         let (message, help) = agent_names::foreign(hook, text, host)?;
-        let key = match hook.command() {
+        let key = match hook.action() {
             HookCommand::Program(_) => format!("args[{index}]"),
             HookCommand::Shell { .. } | HookCommand::Answer(_) => "command".to_owned(),
         };
@@ -114,7 +114,7 @@ fn foreign_name(hook: &Hook, host: &Host) -> Option<Finding> {
 
 /// Finds words that only a shell would change. Behind an option, as in `sh -c`, another program may read them as code.
 fn shell_word(hook: &Hook, host: &Host) -> Option<Finding> {
-    let HookCommand::Program(args) = hook.command() else {
+    let HookCommand::Program(args) = hook.action() else {
         return None;
     };
     let is_replaced = |word: &str| {
@@ -197,7 +197,7 @@ fn background(hook: &Hook, host: &Host) -> Option<Finding> {
     if !hook.background() || !is_where_guards_are(hook, host) {
         return None;
     }
-    let texts = hook.command().texts();
+    let texts = hook.action().texts();
     let in_command = texts.iter().find_map(|text| refusal(text));
     let refusal = match in_command {
         Some(refusal) => format!("{refusal} in its command"),

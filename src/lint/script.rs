@@ -123,7 +123,7 @@ fn beginning(hook: &Hook, start: &Start, checks_start: bool) -> Result<Option<St
 
 /// Returns the first words of a command; None if they are not known.
 fn start_of(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<Start> {
-    let (words, keys): (Vec<_>, _) = match hook.command() {
+    let (words, keys): (Vec<_>, _) = match hook.action() {
         HookCommand::Program(args) => {
             let words = args.iter().take(2).cloned();
             (words.collect(), ["args[0]", "args[1]"])
@@ -142,7 +142,7 @@ fn start_of(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<S
     let (program, script, key) = match second {
         _ if is_path(&first) && is_plain(&first) => (None, Some(first), keys[0]),
         Some(second) => (Some(first), Some(second), keys[1]),
-        None if matches!(hook.command(), HookCommand::Program(_)) => (Some(first), None, keys[0]),
+        None if matches!(hook.action(), HookCommand::Program(_)) => (Some(first), None, keys[0]),
         // A shell may have a function of any name.
         None => return None,
     };
@@ -181,7 +181,7 @@ pub(super) fn relative(
 /// Returns the text of a command for a shell such as `sh`, if it is not too long.
 pub(super) fn posix_text(hook: &Hook) -> Option<&str> {
     use Shell::{Cmd, Fish, PowerShell, Pwsh};
-    let HookCommand::Shell { text, shell } = hook.command() else {
+    let HookCommand::Shell { text, shell } = hook.action() else {
         return None;
     };
     let is_other = matches!(shell, Some(Fish | Pwsh | PowerShell | Cmd));

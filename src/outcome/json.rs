@@ -61,8 +61,8 @@ impl<'a> Whole<'a> {
 fn messages(outcome: &Outcome) -> Vec<String> {
     let of_hooks = outcome.system_messages().into_iter();
     let mut lines: Vec<_> = of_hooks.flat_map(str::lines).map(printable).collect();
-    let failures = outcome.failures().to_string();
-    let failures = without_duplicates(failures.lines());
+    let failures = outcome.failures();
+    let failures = without_duplicates(failures.iter().map(String::as_str));
     lines.extend(failures.into_iter().map(str::to_owned));
     lines
 }

@@ -25,7 +25,7 @@ pub use crate::entry::{Decision, FailureKind, HookOutput};
 pub(crate) use end::{End, Trail, exit_failure};
 pub(crate) use env_file::EnvFile;
 pub(crate) use error_line::error_line;
-pub use failures::Failures;
+pub(crate) use failures::{failures_of, unheard};
 pub(crate) use residency::Residency;
 pub use result::HookResult;
 pub(crate) use verdict::Handles;
@@ -348,8 +348,13 @@ impl Outcome {
         cut.or_else(|| self.blocked().and_then(HookResult::reason))
     }
 
-    /// Returns the hooks that failed and did not block, on any event. The host shows them to its user, who otherwise does
-    /// not learn that a hook is broken.
+    /// Returns the hooks that failed and did not block, on any event, a line each. The host shows them to its user, who otherwise
+    /// does not learn that a hook is broken.
+    ///
+    /// Also hooks that were probably intended to block and did not (for example, they wrote an object such as `{"block": true}`,
+    /// which is not an answer), hooks whose answer had an effect that they [may](crate::Hook::with_may) not have, and the user's
+    /// own hooks whose script has changed since the load. A line has the hook's label and the first line of its reason, made
+    /// [printable](crate::printable()), with secrets masked as in a trace.
     ///
     /// ```
     /// use forge_hooks::{EventType, Hook, HookResult, Outcome};
@@ -358,14 +363,14 @@ impl Outcome {
     /// let outcome = Outcome::new(EventType::SessionStart, vec![HookResult::new(greets, 3)]);
     /// assert!(outcome.allowed(), "a session has started already");
     /// assert_eq!(
-    ///     outcome.failures().to_string(),
-    ///     "hook `Greets` failed on `session:start`: exited with code 3\n"
+    ///     outcome.failures(),
+    ///     ["hook `Greets` failed on `session:start`: exited with code 3"]
     /// );
     /// # Ok::<(), forge_hooks::HookError>(())
     /// ```
     #[must_use]
-    pub fn failures(&self) -> Failures<'_> {
-        Failures::of([self])
+    pub fn failures(&self) -> Vec<String> {
+        failures_of([self])
     }
 
     /// Checks that the operation is [allowed](Outcome::allowed).

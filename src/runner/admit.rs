@@ -39,7 +39,7 @@ pub(super) fn admit(
     // A condition on a missing value has not been tested. What is wrong with it is kept as the fault of the hook.
     let _ = hook.check_form_of_when();
     hook.usable()?;
-    if let HookCommand::Answer(output) = hook.command() {
+    if let HookCommand::Answer(output) = hook.action() {
         return Ok(Admitted::Answer(output.clone()));
     }
     let checked = naming.chain().check(hook.fingerprint());

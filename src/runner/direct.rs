@@ -129,7 +129,7 @@ mod tests {
     fn an_own_shell_or_pwd_needs_the_shell() {
         let hook = Hook::new("*", "./x").unwrap();
         let words = |hook: &Hook, dir: &str, sets_pwd: bool| {
-            direct_words(hook.command(), Path::new(dir), sets_pwd).len()
+            direct_words(hook.action(), Path::new(dir), sets_pwd).len()
         };
         assert_eq!(words(&hook, "/tmp", false), 1);
         assert_eq!(words(&hook, "/tmp", true), 0);

@@ -253,7 +253,7 @@ impl Runner {
         let variables = std::mem::take(&mut launch.variables);
         let environment = self.native.naming().environment(hook.called(), variables)?;
         let direct = if launch.may_be_direct {
-            direct_words(hook.command(), working_dir, environment.sets("PWD"))
+            direct_words(hook.action(), working_dir, environment.sets("PWD"))
         } else {
             Vec::new()
         };

@@ -98,7 +98,7 @@ impl Note {
             ("session", self.session.as_deref().map(text).into()),
             ("hook", text(hook.label())),
             ("pattern", text(hook.event_pattern())),
-            ("command", text(&hook.command().to_string())),
+            ("command", text(&hook.command())),
             ("source", source.as_deref().map(text).into()),
             ("background", hook.background().then_some(true).into()),
             ("may", hook.may_in_words().into()),

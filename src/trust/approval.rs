@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::covered::{Project, RULES, covered, refused_part};
 use super::error::TrustError;
 use super::unchanged::Unchanged;
+use crate::error::SetupError;
 use crate::hook::{Hook, canonical};
 use crate::json;
 use crate::named::{Named, of_text};
@@ -31,7 +32,7 @@ pub struct Approval {
     /// The project's hooks, in their order.
     pub hooks: Vec<Approved>,
     /// The changes since the last approval, one line each. Empty if nothing has changed, and for an approval that was not
-    /// [compared](Approval::since).
+    /// compared: [`Hooks::approve_with`](crate::Hooks::approve_with) does that.
     pub changes: Vec<String>,
 }
 
@@ -89,13 +90,13 @@ impl Approval {
     /// Looks at the hooks of a project and at the files that an approval covers. Approves nothing yet.
     ///
     /// # Errors
-    /// If the project cannot be found, its hooks cover too much ([`TrustError::TooLarge`]), or one may run files that no approval covers
-    /// ([`TrustError::NotCovered`]).
-    pub fn of<I>(root: impl AsRef<Path>, hooks: I) -> Result<Self, TrustError>
+    /// If the project cannot be found, its hooks cover too much, or one may run files that no approval covers.
+    pub fn of<I>(root: impl AsRef<Path>, hooks: I) -> Result<Self, SetupError>
     where
         I: IntoIterator<Item: Borrow<Hook>>,
     {
-        Self::look(&Project::once(&canonical_root(root.as_ref())?), hooks)
+        let project = Project::once(&canonical_root(root.as_ref())?);
+        Ok(Self::look(&project, hooks)?)
     }
 
     fn look<I>(project: &Project, hooks: I) -> Result<Self, TrustError>
@@ -130,12 +131,12 @@ impl Approval {
     ///
     /// # Errors
     /// The errors of [`of`](Approval::of).
-    pub fn since(
+    pub(crate) fn since(
         before: &[Approved],
-        root: impl AsRef<Path>,
+        root: &Path,
         hooks: &[Hook],
     ) -> Result<Self, TrustError> {
-        let project = Arc::new(Project::once(&canonical_root(root.as_ref())?));
+        let project = Arc::new(Project::once(&canonical_root(root)?));
         let mut approval = Self::look(&project, hooks)?;
         let is_now = |old: &Approved| approval.hooks.iter().any(|now| now.digest == old.digest);
         let mut gone: Vec<&Approved> = before.iter().filter(|old| !is_now(old)).collect();
@@ -216,20 +217,6 @@ impl Approved {
             rules: RULES,
             notes,
         }
-    }
-
-    /// Compares the files of an approved hook with their current content, as before each run.
-    /// Returns each difference as text, such as `has changed`.
-    ///
-    /// # Errors
-    /// If the project cannot be found.
-    pub fn changed_files(
-        &self,
-        root: impl AsRef<Path>,
-        hook: &Hook,
-    ) -> Result<Vec<(String, &'static str)>, TrustError> {
-        let project = Project::at(&canonical_root(root.as_ref())?);
-        Ok(Unchanged::new(&Arc::new(project), &self.files, self.rules).differences(hook))
     }
 
     /// Returns the effective settings that the hook's own file does not contain in the same form, such as defaults.

@@ -3,10 +3,11 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::error::SetupError;
+
 /// Error approving hooks, or using the store.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TrustError {
+pub(crate) enum TrustError {
     /// The project cannot be found, or its path is not Unicode.
     #[error("cannot find the project `{}`", root.display())]
     Root {
@@ -59,6 +60,14 @@ pub enum TrustError {
     },
 }
 
-// Its cause may hold any error, of which a host only reads the text.
-impl std::panic::UnwindSafe for TrustError {}
-impl std::panic::RefUnwindSafe for TrustError {}
+impl From<TrustError> for SetupError {
+    fn from(error: TrustError) -> Self {
+        let message = error.to_string();
+        match error {
+            TrustError::Root { source, .. } | TrustError::Write { source, .. } => {
+                Self::because(message, source)
+            }
+            _ => Self::new(message),
+        }
+    }
+}

@@ -15,5 +15,5 @@ mod worktree;
 pub(crate) use admit::ApprovalStatus;
 pub(crate) use admit::ProjectApprovals;
 pub use approval::{Approval, Approved};
-pub use error::TrustError;
+pub(crate) use error::TrustError;
 pub use store::TrustStore;

@@ -10,6 +10,7 @@ use super::admit::ProjectApprovals;
 use super::approval::{Approval, Approved, canonical_root};
 use super::error::TrustError;
 use super::worktree::identity;
+use crate::error::SetupError;
 use crate::files::{self, NewFile};
 use crate::json;
 use crate::profile::HOOK_CHAIN;
@@ -85,8 +86,9 @@ impl TrustStore {
     ///
     /// # Errors
     /// If the method is called from within a hook, or if the store cannot be used or written.
-    pub fn approve(&self, approval: &Approval) -> Result<(), TrustError> {
-        self.approve_beside(approval, |_| false)
+    pub fn approve(&self, approval: &Approval) -> Result<(), SetupError> {
+        self.approve_beside(approval, |_| false)?;
+        Ok(())
     }
 
     /// Approves a project's hooks as they are in `approval`, and keeps those earlier approvals of the project for which
@@ -123,9 +125,13 @@ impl TrustStore {
     /// # Errors
     /// If the method is called from within a hook, if the project cannot be found, or if the store cannot be used or
     /// written.
-    pub fn revoke(&self, root: impl AsRef<Path>) -> Result<bool, TrustError> {
+    pub fn revoke(&self, root: impl AsRef<Path>) -> Result<bool, SetupError> {
+        Ok(self.withdraw(root.as_ref())?)
+    }
+
+    pub(crate) fn withdraw(&self, root: &Path) -> Result<bool, TrustError> {
         refuse_within_hook()?;
-        let [root, main] = keys(&canonical_root(root.as_ref())?);
+        let [root, main] = keys(&canonical_root(root)?);
         let mut was_there = false;
         self.change(|projects| {
             let own = projects.remove(&root);
@@ -142,8 +148,12 @@ impl TrustStore {
     ///
     /// # Errors
     /// If the project cannot be found, or if the store cannot be used.
-    pub fn approved(&self, root: impl AsRef<Path>) -> Result<Vec<Approved>, TrustError> {
-        let root = canonical_root(root.as_ref())?;
+    pub fn approved(&self, root: impl AsRef<Path>) -> Result<Vec<Approved>, SetupError> {
+        Ok(self.entries(root.as_ref())?)
+    }
+
+    pub(crate) fn entries(&self, root: &Path) -> Result<Vec<Approved>, TrustError> {
+        let root = canonical_root(root)?;
         let mut content = self.read()?;
         let [root, main] = keys(&root);
         let own = content.projects.remove(&root);
@@ -152,7 +162,7 @@ impl TrustStore {
     }
 
     pub(crate) fn approvals(&self, root: &Path) -> Result<ProjectApprovals, TrustError> {
-        let approved = self.approved(root)?;
+        let approved = self.entries(root)?;
         Ok(ProjectApprovals::new(&canonical_root(root)?, approved))
     }
 

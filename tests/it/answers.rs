@@ -40,7 +40,7 @@ fn a_guard_that_is_read_as_text_is_shown_to_the_user() {
         world.add(hook("*", &world.says(text)).with_name("guard"));
         let outcome = world.outcome(&blocking_event());
         assert!(outcome.allowed(), "{text}");
-        let message = outcome.failures().to_string();
+        let message = outcome.failures().concat();
         let begins = message.starts_with("hook `guard` on `tool:pre_execute`: found `");
         assert_eq!(
             (begins, message.is_empty()),

@@ -6,11 +6,9 @@ use std::fmt::Debug;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
-use forge_hooks::config::ConfigError;
-use forge_hooks::events::EventTypeError;
 use forge_hooks::executor::Observations;
 use forge_hooks::lifecycle::{OwnAction, Question, Submitted, ToolRun};
-use forge_hooks::trust::{Approval, Approved, TrustError};
+use forge_hooks::trust::{Approval, Approved};
 use forge_hooks::{
     AppProfile, CancelToken, Decision, EventType, FailureKind, FireOptions, Hook, HookBlockedError,
     HookConfig, HookError, HookEvent, HookExecutor, HookHandle, HookOutput, HookResult, Hooks,
@@ -68,7 +66,6 @@ fn each_type_can_be_kept_in_a_panic() {
     fn kept<T: UnwindSafe + RefUnwindSafe>() {}
     kept::<Approval>();
     kept::<CancelToken>();
-    kept::<ConfigError>();
     kept::<HookBlockedError>();
     kept::<HookExecutor>();
     kept::<HookHandle>();
@@ -91,7 +88,6 @@ fn each_type_can_be_kept_in_a_panic() {
     kept::<ToolRun>();
     kept::<Trace>();
     kept::<SetupError>();
-    kept::<TrustError>();
 }
 
 /// Another decision would be a break: a host must say what it does for each.
@@ -111,13 +107,10 @@ fn a_match_of_each_decision_is_enough() {
 #[test]
 fn every_error_can_travel_in_a_box() {
     fn error<T: Error + Send + Sync + 'static>() {}
-    error::<ConfigError>();
-    error::<EventTypeError>();
     error::<HookBlockedError>();
     error::<HookError>();
     error::<SetupError>();
     error::<SubmitError>();
-    error::<TrustError>();
 
     fn guarded() -> Result<(), Box<dyn Error + Send + Sync>> {
         let refused = HookResult::new(Hook::new("tool:*", "./guard.sh")?, 1);

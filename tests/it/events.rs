@@ -18,7 +18,7 @@ fn the_specification_has_sixteen_events() {
     assert_eq!(EventType::BUILTIN.map(|event| event.to_string()), *names);
     for (event, name) in EventType::BUILTIN.into_iter().zip(names) {
         assert_eq!(event.as_str(), name);
-        assert_eq!(name.parse(), Ok(event.clone()));
+        assert_eq!(name.parse::<EventType>().unwrap(), event);
         let parts = (event.category(), event.action());
         assert_eq!(name.split_once(':'), Some(parts));
         assert_eq!(json!(event), json!(name));

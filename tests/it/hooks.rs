@@ -433,7 +433,7 @@ fn failures_that_nothing_waited_for_are_taken() {
             .submit(event())
             .wait()
             .failures()
-            .to_string()
+            .concat()
             .contains("second")
     );
     assert!(hooks.shutdown(PATIENCE));

@@ -13,7 +13,7 @@ use crate::cli::confirm::refuse_below_an_agent;
 use crate::cli::error::with_causes;
 use crate::cli::io::start;
 use crate::config::Review;
-use crate::trust::TrustError;
+use crate::error::SetupError;
 
 /// The most requests that wait.
 const MOST_TASKS: usize = 16;
@@ -89,7 +89,7 @@ fn answer_with(result: impl Serialize) -> Answer {
 }
 
 /// Returns the hooks that a person must decide on; nothing while a hooks file has errors, which the report shows.
-fn waiting(hooks: &Hooks) -> Result<Vec<Block>, TrustError> {
+fn waiting(hooks: &Hooks) -> Result<Vec<Block>, SetupError> {
     let review = hooks.review()?;
     let waiting = review.filter(|review| review.report.is_ok() && !review.is_approved());
     let block = waiting.map(|Review { approval, .. }| Block {
@@ -132,8 +132,8 @@ impl From<CommandError> for Refusal {
     }
 }
 
-impl From<TrustError> for Refusal {
-    fn from(error: TrustError) -> Self {
+impl From<SetupError> for Refusal {
+    fn from(error: SetupError) -> Self {
         Code::NotApproved.refuses(with_causes(&error))
     }
 }

@@ -1,6 +1,6 @@
 //! The third place of the default names, which agents and hosts with these names share: it is a place like the others.
 
-use forge_hooks::config::{ConfigError, TrustPolicy};
+use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::Approval;
 use forge_hooks::{AppProfile, HookConfig, Hooks};
 
@@ -56,7 +56,7 @@ fn a_save_goes_where_a_file_is() {
 
     world.write(OPENCODE, &file_of(&[]));
     let error = ours.save_global([hook("*", "5")]).unwrap_err();
-    assert!(matches!(error, ConfigError::SeveralFiles { paths } if paths.len() == 2));
+    assert!(error.to_string().starts_with("several hooks files exist ("));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use forge_hooks::compat::{AGENTS, OtherAgents};
-use forge_hooks::config::{ConfigError, TrustPolicy};
-use forge_hooks::trust::{Approval, TrustError};
+use forge_hooks::config::TrustPolicy;
+use forge_hooks::trust::Approval;
 use forge_hooks::{AppProfile, HookConfig, Hooks, LoadReport};
 
 use crate::support::{World, blocking_event, config_of, hook};
@@ -180,7 +180,8 @@ fn approvals_behind_such_a_link_are_unknown() {
     let store = place.config().trust_store().unwrap();
     let root = place.world.path("project");
     let error = store.approved(&root).unwrap_err();
-    assert!(matches!(error, TrustError::Unusable { .. }), "{error:?}");
+    let expected = "the trust store `";
+    assert!(error.to_string().starts_with(expected), "{error:?}");
     let expected = format!(
         "`{}` is a link to nothing",
         place.world.path("config/src/forge").display()
@@ -197,7 +198,7 @@ fn approvals_behind_such_a_link_are_unknown() {
 fn nothing_is_saved_behind_such_a_link() {
     let place = Place::new("config/src/forge");
     let error = place.config().save_global([hook("*", "true")]).unwrap_err();
-    assert!(matches!(error, ConfigError::Write { .. }), "{error:?}");
+    assert!(error.to_string().starts_with("cannot write `"), "{error:?}");
     let source = std::error::Error::source(&error).unwrap().to_string();
     assert!(source.contains("is a link to nothing"), "{source}");
     assert!(!place.world.path("nowhere").exists());

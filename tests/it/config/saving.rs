@@ -5,7 +5,6 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::config::ConfigError;
 use forge_hooks::hook::Shell;
 use forge_hooks::{AppProfile, FailurePolicy, Hook, HookConfig};
 use proptest::prelude::*;
@@ -122,7 +121,7 @@ fn a_link_out_of_the_project_is_refused() {
     for target in [FORGE, "new/hooks.json"] {
         symlink(world.path(target), &link).unwrap();
         let error = save("project").unwrap_err();
-        assert!(matches!(error, ConfigError::Write { .. }), "{error:?}");
+        assert!(error.to_string().starts_with("cannot write `"), "{error:?}");
         std::fs::remove_file(&link).unwrap();
     }
     std::fs::remove_dir(&own).unwrap();
@@ -287,7 +286,10 @@ mod modes {
         largest_file(libc::RLIM_INFINITY);
         let error = refused.unwrap_err();
         let path = world.path(FORGE);
-        assert!(matches!(&error, ConfigError::Write { path: written, .. } if *written == path));
+        assert_eq!(
+            error.to_string(),
+            format!("cannot write `{}`", path.display())
+        );
         assert_eq!(commands(&config(&world).load_global()), ["old"]);
         let left = path.parent().unwrap().read_dir().unwrap();
         assert_eq!(left.count(), 1, "nothing half written is left");
@@ -302,7 +304,7 @@ fn ambiguous_saves_are_refused() {
         world.write(name, &file_of(&[name]));
     }
     let error = config(&world).save_global([hook("*", "1")]).unwrap_err();
-    assert!(matches!(&error, ConfigError::SeveralFiles { paths } if paths.len() == 2));
+    assert!(error.to_string().starts_with("several hooks files exist ("));
     let second = world.path(OPENCODE).display().to_string();
     assert!(error.to_string().contains(&second));
     for name in files {
@@ -310,7 +312,7 @@ fn ambiguous_saves_are_refused() {
     }
     let nowhere = HookConfig::new(AppProfile::new("x").with_global_files([] as [&str; 0]));
     let error = nowhere.save_global([hook("*", "1")]).unwrap_err();
-    assert!(matches!(error, ConfigError::NoPlace));
+    assert!(error.to_string().starts_with("no path for a hooks file: "));
 }
 
 #[test]

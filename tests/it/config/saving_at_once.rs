@@ -4,7 +4,6 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use forge_hooks::HookConfig;
-use forge_hooks::config::ConfigError;
 
 use super::{FORGE, commands, config};
 use crate::support::{World, hook};
@@ -76,6 +75,6 @@ fn a_lock_is_not_created_through_a_link() {
     let error = config(&world)
         .save_project(world.path("project"), [hook("*", "1")])
         .unwrap_err();
-    assert!(matches!(error, ConfigError::Write { .. }), "{error:?}");
+    assert!(error.to_string().starts_with("cannot write `"), "{error:?}");
     assert!(!world.path("outside").exists() && lock.is_symlink());
 }

@@ -74,10 +74,10 @@ fn a_host_is_told_of_what_was_meant_to_block() {
     world.hook("*", r#"echo '{"level": "info"}'"#);
     let outcome = world.outcome(&blocking_event());
     assert!(outcome.allowed());
-    let failures = outcome.failures().to_string();
+    let failures = outcome.failures();
     let message = "on `tool:pre_execute`: `\"block\": true` is not an answer";
-    assert!(failures.contains(message), "{failures}");
-    assert_eq!(outcome.failures().iter().count(), 1, "{failures}");
+    assert!(failures[0].contains(message), "{failures:?}");
+    assert_eq!(failures.len(), 1, "{failures:?}");
 }
 
 #[test]
@@ -96,14 +96,14 @@ fn reasons_and_failures_mask_secrets() {
     assert!(outcome.results()[0].stdout().contains("hunter2"));
     world.registry().clear();
     world.add(hook("fails").with_on_failure(FailurePolicy::Continue));
-    let failures = world.outcome(&blocking_event()).failures().to_string();
+    let failures = world.outcome(&blocking_event()).failures().concat();
     assert!(failures.contains("refused: [redacted]"), "{failures}");
     // The command stands there if a hook has no name.
     world.registry().clear();
     let unnamed =
         |end: &str| crate::support::hook("*", &format!("false --token hunter2-hunter2; {end}"));
     world.add(unnamed("exit 1").with_on_failure(FailurePolicy::Continue));
-    let failures = world.outcome(&blocking_event()).failures().to_string();
+    let failures = world.outcome(&blocking_event()).failures().concat();
     assert!(failures.contains("--token [redacted]"), "{failures}");
     world.add(unnamed("exit 2"));
     let error = world.outcome(&blocking_event()).check().unwrap_err();

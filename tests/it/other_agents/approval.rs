@@ -18,9 +18,7 @@ use crate::support::foretold;
 /// The commands that run.
 fn ran(place: &Place) -> Vec<String> {
     let results = place.world.fire(&blocking_event());
-    let commands = results
-        .iter()
-        .map(|result| result.hook().command().to_string());
+    let commands = results.iter().map(|result| result.hook().command());
     commands.collect()
 }
 

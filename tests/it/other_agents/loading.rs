@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use forge_hooks::hook::{HookCommand, Shell};
 use forge_hooks::{AppProfile, FailurePolicy, Hook, HookEvent, Hooks, compat};
 use proptest::prelude::*;
 use serde_json::json;
@@ -178,17 +177,14 @@ fn one(handler: &str) -> Hook {
 
 #[test]
 fn a_handler_has_defaults() {
-    let shell = |text: &str, shell| HookCommand::Shell {
-        text: text.to_owned(),
-        shell,
-    };
     let hook = one(&command("guard.sh"));
     assert_eq!(hook.event_pattern(), "tool:pre_execute");
     assert_eq!(hook.on_failure(), FailurePolicy::Continue);
     assert!(!hook.background());
-    assert_eq!(*hook.command(), shell("guard.sh", None));
+    assert_eq!(hook.command(), "guard.sh");
+    assert_eq!(hook.to_json().get("shell"), None);
     let powershell = one(r#"{"type": "command", "command": "x", "shell": "powershell"}"#);
-    assert_eq!(*powershell.command(), shell("x", Some(Shell::Pwsh)));
+    assert_eq!(powershell.to_json()["shell"], "pwsh");
 }
 
 #[test]
@@ -197,8 +193,8 @@ fn the_keys_of_a_handler_are_read() {
         r#"{"type": "command", "command": "a b", "args": ["${CLAUDE_PROJECT_DIR}", "c d"], "timeout": 5,
             "async": true, "onFailure": "block", "statusMessage": "Looking", "if": "Bash(git *)", "once": true}"#,
     );
-    let program = ["a b", "${CLAUDE_PROJECT_DIR}", "c d"].map(str::to_owned);
-    assert_eq!(*hook.command(), HookCommand::Program(program.to_vec()));
+    let program = json!(["a b", "${CLAUDE_PROJECT_DIR}", "c d"]);
+    assert_eq!(hook.to_json()["args"], program);
     assert_eq!(hook.timeout(), Duration::from_secs(5));
     assert_eq!(hook.on_failure(), FailurePolicy::Block);
     assert!(hook.background());

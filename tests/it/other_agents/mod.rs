@@ -90,10 +90,7 @@ impl Place {
 
     fn commands(&self) -> Vec<String> {
         let hooks = self.hooks();
-        hooks
-            .iter()
-            .map(|hook| hook.command().to_string())
-            .collect()
+        hooks.iter().map(|hook| hook.command()).collect()
     }
 
     /// The problems, each on a line, with names of files as they were given.

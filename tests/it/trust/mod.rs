@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use forge_hooks::config::TrustPolicy;
-use forge_hooks::trust::{Approval, TrustError, TrustStore};
+use forge_hooks::trust::{Approval, TrustStore};
 #[cfg(feature = "cli")]
 use forge_hooks::{AppProfile, Hooks};
 use forge_hooks::{
@@ -328,7 +328,7 @@ fn an_unreadable_store_loses_approvals() {
         project.approve();
         project.world.write("config/src/forge/trust.json", text);
         let approved = project.store().approve(&project.look());
-        assert!(matches!(approved, Err(TrustError::Unusable { .. })));
+        assert!(approved.unwrap_err().to_string().contains("trust.json` "));
         project.is_blocked("trust.json`");
     }
 }
@@ -340,9 +340,10 @@ fn a_hook_cannot_approve() {
     let project = Project::new();
     if std::env::var_os(INNER).is_some() {
         let approved = project.store().approve(&project.look());
-        assert!(matches!(approved, Err(TrustError::WithinHook(_))));
+        let why = "from within a hook";
+        assert!(approved.unwrap_err().to_string().contains(why));
         let revoked = project.store().revoke(project.root());
-        assert!(matches!(revoked, Err(TrustError::WithinHook(_))));
+        assert!(revoked.unwrap_err().to_string().contains(why));
         return;
     }
     let binary = std::env::current_exe().unwrap();
@@ -359,7 +360,8 @@ fn a_place_that_cannot_be_named_is_never_approved() {
     let project = Project::new();
     let missing = project.world.path("none");
     let approval = Approval::of(&missing, [] as [Hook; 0]);
-    assert!(matches!(approval, Err(TrustError::Root { .. })));
+    let why = "cannot find the project `";
+    assert!(approval.unwrap_err().to_string().starts_with(why));
     assert!(project.load_at(missing).is_ok());
     #[cfg(target_os = "linux")]
     {
@@ -368,7 +370,7 @@ fn a_place_that_cannot_be_named_is_never_approved() {
         let odd = project.world.directory().join(name);
         std::fs::rename(project.root(), &odd).unwrap();
         let approval = Approval::of(&odd, project.config().load_project(&odd));
-        assert!(matches!(approval, Err(TrustError::Root { .. })));
+        assert!(approval.unwrap_err().to_string().starts_with(why));
         assert_eq!(project.load_at(&odd).unapproved.len(), 2);
         assert!(project.guard().results().is_empty());
     }
