@@ -176,7 +176,7 @@ pub use self::{
     events::HostContext,
     executor::{
         CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookRegistry, SubmitError,
-        fire_event, fire_event_blocking, fire_event_blocking_with, shutdown,
+        fire_event, fire_event_blocking, fire_event_blocking_with,
     },
     hook::{FailurePolicy, HookError, Sandbox},
     outcome::{Decision, FailureKind, HookOutput},

@@ -57,7 +57,7 @@ impl Context<'_> {
         agent: &'static Agent,
         named: &[PathBuf],
     ) -> Result<Hooks, CommandError> {
-        let mut tools = self.hooks.config().other_agents().with_agents([agent]);
+        let mut tools = self.hooks.config().other_agents().of_agent(agent);
         for path in named {
             tools = tools.with_settings(agent, path);
         }

@@ -42,17 +42,19 @@ pub struct OtherAgents {
 impl OtherAgents {
     /// Loads the hooks of these agents, in this order.
     pub fn new<I: IntoIterator<Item = &'static Agent>>(agents: I) -> Self {
-        Self::default().with_agents(agents)
-    }
-
-    /// Sets the agents.
-    pub fn with_agents<I: IntoIterator<Item = &'static Agent>>(mut self, agents: I) -> Self {
-        self.agents.clear();
+        let mut tools = Self::default();
         for agent in agents {
-            if !self.agents.contains(&agent) {
-                self.agents.push(agent);
+            if !tools.agents.contains(&agent) {
+                tools.agents.push(agent);
             }
         }
+        tools
+    }
+
+    /// Sets the agent.
+    #[cfg(feature = "cli")]
+    pub(crate) fn of_agent(mut self, agent: &'static Agent) -> Self {
+        self.agents = vec![agent];
         self
     }
 

@@ -44,6 +44,7 @@ use crate::trust::TrustStore;
 pub use crate::json::Position;
 pub use crate::problem::Problem;
 pub(crate) use crate::problem::Severity;
+#[cfg(feature = "cli")]
 pub(crate) use report::ConfigError;
 pub use report::{LoadReport, TrustPolicy};
 
@@ -252,8 +253,7 @@ impl HookConfig {
     }
 
     /// The names of the host.
-    #[must_use]
-    pub fn profile(&self) -> &AppProfile {
+    pub(crate) fn profile(&self) -> &AppProfile {
         &self.profile
     }
 

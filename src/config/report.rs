@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
 use crate::entry::Standing;
 use crate::error::SetupError;
@@ -57,8 +56,10 @@ pub struct LoadReport {
     /// The hooks of the project that are not approved, by name or else by description or pattern. They are
     /// not registered. Empty under [`TrustPolicy::Everything`].
     pub unapproved: Vec<String>,
-    /// The variable with which the user has disabled all hooks; see
-    /// [`HookExecutor::disabled_by`](crate::HookExecutor::disabled_by). Not part of the JSON form.
+    /// The environment variable with which the user has disabled all hooks except [those of the
+    /// administrator](crate::HooksBuilder::system_file): the host shows it. None if it is not set, or the host does not
+    /// [allow](crate::HookExecutorBuilder::allow_disable) it. Every event that would have had hooks is logged, as a warning if
+    /// they could have blocked it. Not part of the JSON form.
     #[serde(skip)]
     pub disabled_by: Option<String>,
     /// The files that [`check`](crate::HookConfig::check) has read as settings of another agent, each with the
@@ -96,13 +97,6 @@ impl LoadReport {
     pub fn is_ok(&self) -> bool {
         let mut problems = self.problems.iter();
         problems.all(|problem| problem.severity != Severity::Error)
-    }
-
-    /// Returns the report as JSON, as [`Serialize`] writes it.
-    #[must_use]
-    pub fn to_json(&self) -> Value {
-        // Cannot fail: the report contains only texts, numbers and lists.
-        serde_json::to_value(self).unwrap_or_default()
     }
 }
 
@@ -142,6 +136,7 @@ pub(crate) enum ConfigError {
         reason: String,
     },
     /// Another program has changed the file since it was read for editing.
+    #[cfg(feature = "cli")]
     #[error("`{}` has changed since it was read: open it again", path.display())]
     Changed {
         /// The file.

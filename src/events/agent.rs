@@ -13,8 +13,7 @@ use super::{HookEvent, HostContext};
 impl EventType {
     /// Returns whether the event means that an agent is about to stop. A hook that blocks it makes the agent
     /// continue; a hook that stops the turn does not block it.
-    #[must_use]
-    pub fn is_agent_stop(&self) -> bool {
+    pub(crate) fn is_agent_stop(&self) -> bool {
         matches!(self.as_str(), STOP | SUBAGENT_STOP)
     }
 }

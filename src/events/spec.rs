@@ -108,8 +108,7 @@ impl EventSpec {
     }
 
     /// Returns whether the event may name a tool: an event about tools or permissions, or a custom one.
-    #[must_use]
-    pub fn may_have_tool(&self) -> bool {
+    pub(crate) fn may_have_tool(&self) -> bool {
         self.event_type.known().is_none_or(|known| known.has_tool)
     }
 }

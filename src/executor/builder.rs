@@ -222,7 +222,7 @@ impl HookExecutorBuilder {
 
     /// Sets whether the user may disable all hooks with `PREFIX_HOOKS_DISABLE=1` in the environment of
     /// the host (`FORGE_HOOKS_DISABLE` for the default profile). Default: true. A host whose guards
-    /// must not be disabled sets false. See [`HookExecutor::disabled_by`].
+    /// must not be disabled sets false. See [`LoadReport::disabled_by`](crate::LoadReport::disabled_by).
     pub fn allow_disable(mut self, allow: bool) -> Self {
         self.allow_disable = allow;
         self

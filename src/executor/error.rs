@@ -33,8 +33,7 @@ impl SubmitError {
     }
 
     /// Returns the event that was not taken.
-    #[must_use]
-    pub fn event(&self) -> &Arc<HookEvent> {
+    pub(super) fn event(&self) -> &Arc<HookEvent> {
         match self {
             Self::Busy(event) | Self::NoThread(event, _) | Self::ShutDown(event) => event,
         }

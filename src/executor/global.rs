@@ -1,7 +1,5 @@
 //! The executor of the whole program, as functions: for a program that cannot pass its own around.
 
-use std::time::Duration;
-
 use super::{FireOptions, HookExecutor, HookHandle, SubmitError};
 use crate::events::HookEvent;
 use crate::outcome::HookResult;
@@ -31,29 +29,21 @@ pub fn fire_event_blocking_with(event: &HookEvent, options: FireOptions) -> Vec<
     HookExecutor::global().execute_hooks(event, options)
 }
 
-/// Fires an event on the [global executor](HookExecutor::global) without waiting for its hooks.
-///
-/// # Errors
-/// If there are hooks for the event, and the queue is full, no thread can be started, or [`shutdown`] was
-/// called. The error contains the event.
-pub fn fire_event(event: HookEvent) -> Result<HookHandle, SubmitError> {
-    HookExecutor::global().submit(event, FireOptions::default())
-}
-
-/// [Shuts down](HookExecutor::shutdown) the [global executor](HookExecutor::global).
-///
-/// Waits at most until the deadline, counted from now, for the submitted events. Call it at the end of `main`; otherwise
-/// hooks of the last events may not run. Returns whether everything has ended by itself. Does nothing if the global executor
-/// has not been used.
+/// Fires an event on the [global executor](HookExecutor::global) without waiting for its hooks. At the end of `main`, a program
+/// [shuts it down](HookExecutor::shutdown); otherwise hooks of the last events may not run.
 ///
 /// ```
 /// use std::time::Duration;
-/// use forge_hooks::{HookEvent, fire_event};
+/// use forge_hooks::{HookEvent, HookExecutor, fire_event};
 ///
 /// drop(fire_event(HookEvent::session_end("sess_1"))?);
-/// assert!(forge_hooks::shutdown(Duration::from_secs(5)));
+/// assert!(HookExecutor::global().shutdown(Duration::from_secs(5)));
 /// # Ok::<(), forge_hooks::SubmitError>(())
 /// ```
-pub fn shutdown(deadline: Duration) -> bool {
-    HookExecutor::shutdown_global(deadline)
+///
+/// # Errors
+/// If there are hooks for the event, and the queue is full, no thread can be started, or the executor was shut down. The error
+/// contains the event.
+pub fn fire_event(event: HookEvent) -> Result<HookHandle, SubmitError> {
+    HookExecutor::global().submit(event, FireOptions::default())
 }

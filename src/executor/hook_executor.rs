@@ -126,14 +126,9 @@ impl HookExecutor {
         &self.shared.registry
     }
 
-    /// Returns the name of the environment variable with which the user has disabled all hooks except [those of the
-    /// administrator](crate::HooksBuilder::system_file). A host shows it to its user.
-    ///
-    /// None if the variable is not set or the host does not [allow](crate::HookExecutorBuilder::allow_disable) it. The variable
-    /// is read when the executor is built. Every event that would have had hooks is logged, as a warning if they could have
-    /// blocked it.
-    #[must_use]
-    pub fn disabled_by(&self) -> Option<&str> {
+    /// Returns the variable with which the user has disabled all hooks; see [`LoadReport`](crate::LoadReport::disabled_by). It is
+    /// read when the executor is built.
+    pub(crate) fn disabled_by(&self) -> Option<&str> {
         let core = self.core();
         let variable = core.runner.native.naming().disabled_by();
         variable.filter(|_| core.allow_disable)
@@ -148,7 +143,7 @@ impl HookExecutor {
     ///
     /// First come hooks that redact a tool's output ([`Withhold`](crate::FailurePolicy::Withhold)), then other hooks of
     /// hooks.json and of the host, then the hooks of each other agent, of which identical ones are returned once. A hook may
-    /// still not run: because a hook before it blocks, or because the user has [disabled](HookExecutor::disabled_by) all hooks.
+    /// still not run: because a hook before it blocks, or because the user has [disabled](crate::LoadReport::disabled_by) all hooks.
     ///
     /// ```
     /// use forge_hooks::{Hook, HookEvent, HookExecutor};
@@ -446,13 +441,6 @@ impl HookExecutor {
     /// executor has been used.
     pub fn set_global(executor: Self) -> Result<(), Self> {
         GLOBAL.set(executor)
-    }
-
-    /// [Shuts down](HookExecutor::shutdown) the global executor, which is not created if it does
-    /// not exist.
-    pub(crate) fn shutdown_global(deadline: Duration) -> bool {
-        let executor = GLOBAL.get();
-        executor.is_none_or(|executor| executor.shutdown(deadline))
     }
 }
 

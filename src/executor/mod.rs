@@ -35,7 +35,7 @@ pub(crate) use builder::{Above, chain_of_ancestors};
 pub use error::SubmitError;
 #[cfg(feature = "cli")]
 pub(crate) use explain::{Explanation, Omission};
-pub use global::{fire_event, fire_event_blocking, fire_event_blocking_with, shutdown};
+pub use global::{fire_event, fire_event_blocking, fire_event_blocking_with};
 pub use handle::HookHandle;
 pub use hook_executor::HookExecutor;
 pub(crate) use hook_executor::Remains;

@@ -416,8 +416,8 @@ impl Hook {
     /// Returns the reason why the hook cannot be used. For a placeholder hook, this is the problem with the entry that it
     /// replaces, see [`HookConfig::load_into`](crate::HookConfig::load_into); otherwise the problem with a condition. None
     /// for a hook whose approval is lost.
-    #[must_use]
-    pub fn refusal(&self) -> Option<&str> {
+    #[cfg(feature = "cli")]
+    pub(crate) fn refusal(&self) -> Option<&str> {
         match self.settings.refusal.as_ref() {
             Some(refusal) if refusal.kind == FailureKind::Misconfigured => Some(&refusal.message),
             Some(_) => None,

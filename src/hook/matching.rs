@@ -116,16 +116,6 @@ impl Hook {
         })
     }
 
-    /// Returns the JSON Pointers of conditions that run a guard on this event only because they are unknown; see
-    /// [`with_when`](Self::with_when).
-    #[must_use]
-    pub fn untested_conditions(&self, event: &HookEvent) -> Vec<&str> {
-        let at = self.compared(event, None);
-        let untested = self.answers_of_conditions(&at).into_iter();
-        let untested = untested.filter(|(_, answers)| answers.untested().is_some());
-        untested.map(|(pointer, _)| pointer).collect()
-    }
-
     /// Returns the answers of each condition, with its pointer.
     fn answers_of_conditions(&self, at: &Compared<'_>) -> Vec<(&str, Answers)> {
         let when = self.settings.when.iter();

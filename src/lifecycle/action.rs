@@ -117,14 +117,14 @@ impl<'a, A: Action> Request<'a, A> {
         }
         let ask = self.ask.take().filter(|_| !A::DECIDES);
         let options = self.options(ask.is_some());
-        let outcome = self.open.lifecycle.executor().execute(&event, options);
+        let outcome = self.open.lifecycle.executor.execute(&event, options);
         let (event, outcome) = self.heard(event, outcome)?;
         let before = agreed(&event, outcome, ask);
         // What the host answers for a user who has cancelled the call meanwhile is no answer.
         self.open.check()?;
         let mut running = self.running(before?);
         if let Some((event, options)) = A::prompt(&mut running) {
-            let outcome = running.open.lifecycle.executor().execute(&event, options);
+            let outcome = running.open.lifecycle.executor.execute(&event, options);
             A::prompted(&mut running, event, outcome.unless_denied()?);
         }
         A::begun(&mut running);
@@ -137,9 +137,9 @@ impl<'a, A: Action> Request<'a, A> {
     /// If the host has cancelled the action. One that cannot be blocked is not cancelled.
     pub(super) fn announced(&mut self) -> Result<HookEvent, HookBlockedError> {
         let event = self.open.event(&self.open.row.before);
-        self.open.running = Some(self.open.lifecycle.executor().running());
+        self.open.running = Some(self.open.lifecycle.executor.running());
         // Before the event: a hook that is registered meanwhile has not seen it.
-        self.open.seen_by = self.open.lifecycle.executor().hooks_of(&event);
+        self.open.seen_by = self.open.lifecycle.executor.hooks_of(&event);
         if self.open.can_block(&event) {
             self.open.is_running = A::DECIDES;
             self.open.check()?;

@@ -167,12 +167,6 @@ impl Lifecycle {
         self
     }
 
-    /// Returns the executor whose hooks run.
-    #[must_use]
-    pub fn executor(&self) -> &HookExecutor {
-        &self.executor
-    }
-
     /// Creates a call of a tool, with its arguments. The call takes them: the function that runs the tool gets them back,
     /// with the changes of hooks, in a [`Permit`].
     pub fn tool<'a>(&self, name: impl Into<String>, args: impl Into<Value>) -> Request<'a, Tool> {
@@ -284,7 +278,7 @@ impl Lifecycle {
         match self.executor.submit(event, options.clone()) {
             Ok(handle) => Some(handle.await),
             // The model must not get an output that no hook has redacted.
-            Err(error) => Some(self.executor.execute(error.event(), options)),
+            Err(error) => Some(self.executor.execute(&error.into_event(), options)),
         }
     }
 

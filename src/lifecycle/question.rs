@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use super::tool::ARGS;
 use crate::events::{AGENT_TYPE, HookEvent};
 use crate::outcome::{HookBlockedError, HookResult, Outcome, without_duplicates};
 use crate::printable::{limited, printable, printable_lines};
@@ -21,7 +22,8 @@ pub(super) type Ask<'a> = Box<dyn FnOnce(&Question<'_>) -> bool + Send + 'a>;
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Question<'a> {
-    /// The event of the action, with the changes that hooks have made.
+    /// The event of the action, with the changes that hooks have made: its `tool_name`, and in its data the arguments to which
+    /// the user says yes (`tool_args`).
     pub event: &'a HookEvent,
     /// The result of the first hook that asks; none if the host's own rules ask.
     pub result: Option<&'a HookResult>,
@@ -48,10 +50,10 @@ impl fmt::Display for Question<'_> {
         if let Some(agent) = self.event.data.get(AGENT_TYPE).and_then(Value::as_str) {
             writeln!(f, "agent: {}", printable(agent))?;
         }
-        if let Some(tool) = self.tool() {
+        if let Some(tool) = &self.event.tool_name {
             writeln!(f, "tool: {}", printable(tool))?;
         }
-        if let Some(args) = self.args() {
+        if let Some(args) = self.event.data.get(ARGS) {
             let args = args.to_string();
             writeln!(f, "arguments: {}", printable(&limited(&args, LONGEST_ARGS)))?;
         }
@@ -60,18 +62,6 @@ impl fmt::Display for Question<'_> {
 }
 
 impl<'a> Question<'a> {
-    /// Returns the tool that the question is about, if it is about one.
-    #[must_use]
-    pub fn tool(&self) -> Option<&'a str> {
-        self.event.tool_name.as_deref()
-    }
-
-    /// Returns the arguments of the tool, with the changes that hooks have made: the user says yes to these.
-    #[must_use]
-    pub fn args(&self) -> Option<&'a Value> {
-        self.event.data.get("tool_args")
-    }
-
     fn asking(&self) -> impl Iterator<Item = &'a HookResult> {
         let outcomes = self.outcomes.into_iter().flatten();
         outcomes.flat_map(Outcome::questions)
@@ -84,14 +74,6 @@ impl<'a> Question<'a> {
             result: asked.flat_map(Outcome::questions).next(),
             outcomes,
         }
-    }
-
-    /// Returns the reason of the first hook that asks; [`reasons`](Question::reasons) returns those of all.
-    ///
-    /// Secrets are masked. The rest is unchanged: show it with [`printable_lines`](crate::printable_lines).
-    #[must_use]
-    pub fn reason(&self) -> Option<&str> {
-        self.result.and_then(HookResult::reason)
     }
 
     /// Returns the reasons of all hooks that ask, without duplicates. The user is asked once, for all of them.

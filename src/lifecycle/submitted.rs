@@ -25,7 +25,7 @@ use crate::outcome::{HookBlockedError, Outcome};
 /// let permit = loop {
 ///     // ... a frame: draw, and read the keys ...
 ///     if let Some(question) = call.question() {
-///         let is_yes = question.reason() == Some("it is late"); // as its user answers
+///         let is_yes = question.reasons() == ["it is late"]; // as its user answers
 ///         call.answer(is_yes);
 ///     }
 ///     if let Some(begun) = call.poll() {
@@ -68,7 +68,7 @@ impl<A: Action> Request<'static, A> {
             Err(error) => Step::Decided(Box::new(Err(error))),
             Ok(event) => {
                 let options = self.options(true);
-                let executor = self.open.lifecycle.executor();
+                let executor = &self.open.lifecycle.executor;
                 let handle = executor.submit_or_refuse(event.clone(), options);
                 Step::Fired(Box::new(self), Box::new(event), handle.cancel_on_drop())
             }
@@ -181,7 +181,7 @@ fn prompt<A: Action>(mut running: Running<A>) -> Step<A> {
         A::begun(&mut running);
         return Step::Decided(Box::new(Ok(running)));
     };
-    let executor = running.open.lifecycle.executor();
+    let executor = &running.open.lifecycle.executor;
     let handle = executor.submit_or_refuse(event.clone(), options);
     let handle = handle.cancel_on_drop();
     Step::Prompted(Box::new(running), Box::new(event), handle)

@@ -422,8 +422,7 @@ impl Outcome {
     }
 
     /// Returns only the results.
-    #[must_use]
-    pub fn into_results(self) -> Vec<HookResult> {
+    pub(crate) fn into_results(self) -> Vec<HookResult> {
         self.results
     }
 

@@ -90,7 +90,7 @@ pub(crate) struct How {
     pub(crate) applies_updates: bool,
     /// A failure skips the hooks after it: [`stop_on_failure`](crate::FireOptions::stop_on_failure).
     pub(crate) stop_on_failure: bool,
-    /// The user has [disabled](crate::HookExecutor::disabled_by) the hooks.
+    /// The user has [disabled](crate::LoadReport::disabled_by) the hooks.
     pub(crate) is_disabled: bool,
     /// The event is one that the host has declared, or that this crate knows.
     pub(crate) is_known: bool,

@@ -77,8 +77,7 @@ impl TrustStore {
     }
 
     /// Returns the path of the file.
-    #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 

@@ -7,7 +7,7 @@ use forge_hooks::hook::May;
 use forge_hooks::{Decision, FailureKind, FailurePolicy, FireOptions, Hook, HookEvent, Outcome};
 use serde_json::json;
 
-use crate::support::{World, decision, hook};
+use crate::support::{World, decision, hook, is_agent_stop};
 
 /// A command, and what its hook would decide.
 const HOOKS: [(&str, &str); 12] = [
@@ -85,7 +85,7 @@ fn nothing_follows_from_a_hook_that_is_not_enforced() {
                 // Where nothing can be blocked, no yes is needed.
                 let would = match would {
                     "block unless applied"
-                        if outcome.can_block() && !outcome.event_type().is_agent_stop() =>
+                        if outcome.can_block() && !is_agent_stop(outcome.event_type()) =>
                     {
                         "block"
                     }

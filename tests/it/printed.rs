@@ -5,7 +5,7 @@ use forge_hooks::hook::May;
 use forge_hooks::{Decision, FireOptions, Hook, HookEvent, Lifecycle, Outcome};
 use serde_json::{Value, json};
 
-use crate::support::{World, decision, hook, hook_of, is_missing, one_in};
+use crate::support::{World, decision, hook, hook_of, is_agent_stop, is_missing, one_in};
 use crate::thorough::all_cases;
 
 /// The commands with which hooks print the arguments of a tool; `$ARGS` is where they are.
@@ -86,7 +86,7 @@ fn check(outcome: &Outcome, case: &str) {
     let changes = (outcome.updated_input(), outcome.additional_context());
     assert_eq!(changes, (None, None), "{case}");
     assert_ne!(decision(outcome), Some(Decision::Allow), "{case}");
-    let ends = outcome.event_type().is_agent_stop() && outcome.stops_turn();
+    let ends = is_agent_stop(outcome.event_type()) && outcome.stops_turn();
     assert!(!ends, "{case}");
 }
 

@@ -42,6 +42,11 @@ pub(crate) fn config_of(builder: HooksBuilder) -> HookConfig {
     builder.load().config().clone()
 }
 
+/// Returns whether an agent is about to stop.
+pub(crate) fn is_agent_stop(event: &EventType) -> bool {
+    ["agent:stop", "agent:subagent_stop"].contains(&event.as_str())
+}
+
 /// The events that this crate knows.
 pub(crate) fn known_events() -> Vec<EventSpec> {
     nowhere().load().events().to_vec()

@@ -303,8 +303,8 @@ fn a_question_has_what_is_approved() {
     let turn = turn.subagent("cleaner").begin().unwrap();
     let call = turn.lifecycle().tool("rm", json!({"path": "a"}));
     let run = call.on_ask(|question| {
-        assert_eq!(question.tool(), Some("rm"));
-        assert_eq!(question.args().unwrap()["force"], true);
+        assert_eq!(question.event.tool_name.as_deref(), Some("rm"));
+        assert_eq!(question.event.data()["tool_args"]["force"], true);
         let expected = "hook `first` asks: sure?\nhook `second` asks: \\u{1b}[2Kreally?\nagent: cleaner\ntool: rm\n\
             arguments: {\"force\":true,\"path\":\"a\"}\n";
         assert_eq!(question.to_string(), expected);

@@ -64,7 +64,8 @@ fn the_store_of_approvals_stays() {
     let world = World::new();
     world.write(SHARED, &file_of(&[]));
     let store = config(&world).trust_store().unwrap();
-    assert_eq!(store.path(), world.path("config/src/forge/trust.json"));
+    let store = format!("{store:?}");
+    assert!(store.contains("config/src/forge/trust.json"), "{store}");
 }
 
 #[cfg_attr(

@@ -61,7 +61,6 @@ fn a_variable_disables_all_hooks() {
         return;
     }
     let world = World::running(["exit 1"]);
-    assert_eq!(world.executor.disabled_by(), Some("OPENCODE_HOOKS_DISABLE"));
     assert!(world.outcome(&blocking_event()).results().is_empty());
     assert!(world.submit(blocking_event()).wait().results().is_empty());
 
@@ -69,7 +68,6 @@ fn a_variable_disables_all_hooks() {
     let of_another = builder.clone().profile(AppProfile::new("mygame"));
     for executor in [builder.allow_disable(false), of_another] {
         let executor = executor.build();
-        assert_eq!(executor.disabled_by(), None);
         let outcome = executor.execute(&blocking_event(), FireOptions::default());
         assert!(!outcome.allowed());
     }

@@ -75,7 +75,6 @@ fn the_path_is_the_existing_or_first_file() {
     assert_eq!(without.project_path("/p"), None);
 
     let game = HookConfig::new(AppProfile::new("mygame")).with_config_home(world.path("config"));
-    assert_eq!(game.profile().name(), "mygame");
     let project = Path::new("/p/.mygame/hooks.json");
     assert_eq!(game.project_path("/p").as_deref(), Some(project));
     let path = world.write("config/mygame/hooks.json", &file_of(&["2"]));

@@ -205,7 +205,8 @@ fn a_variable_does_not_disable_its_hooks() {
     for system in ["{", &file(&[guard("from the system")])] {
         world.write(SYSTEM, system);
         let hooks = host(&world).load();
-        assert_eq!(hooks.executor().disabled_by(), Some("MYGAME_HOOKS_DISABLE"));
+        let variable = hooks.report().disabled_by.clone();
+        assert_eq!(variable.as_deref(), Some("MYGAME_HOOKS_DISABLE"));
         assert_eq!(ran(&hooks), 1);
         assert!(!hooks.submit(blocking_event()).wait().allowed());
     }

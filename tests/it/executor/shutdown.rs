@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use forge_hooks::{FailureKind, FireOptions, HookEvent, HookRegistry, SubmitError, fire_event};
+use forge_hooks::{
+    FailureKind, FireOptions, HookEvent, HookExecutor, HookRegistry, SubmitError, fire_event,
+};
 
 use crate::support::{LONG, Notes, World, alone, blocking_event, custom, eventually, hook, meets};
 
@@ -16,11 +18,10 @@ fn the_global_executor_can_be_shut_down() {
         return;
     }
     let world = World::new();
-    assert!(forge_hooks::shutdown(LATER), "there is none yet");
     let end = hook("session:end", "echo end>log").with_working_dir(world.directory());
     HookRegistry::global().register(end);
     drop(fire_event(HookEvent::session_end("s1")).unwrap());
-    assert!(forge_hooks::shutdown(LATER));
+    assert!(HookExecutor::global().shutdown(LATER));
     assert!(world.path("log").exists());
     let late = fire_event(HookEvent::session_end("s1")).unwrap_err();
     let message = "executor has been shut down, session:end was not taken";
@@ -96,7 +97,7 @@ fn only_blocking_calls_work_afterwards() {
         .submit(Arc::clone(&event), FireOptions::new());
     let error = refused.unwrap_err();
     assert!(matches!(error, SubmitError::ShutDown(_)));
-    assert!(Arc::ptr_eq(error.event(), &event));
+    assert!(Arc::ptr_eq(&error.into_event(), &event));
     assert_eq!(notes.count("drop (shut_down)"), 2);
     let outcome = world.outcome(&blocking_event());
     let code = outcome.results()[0].exit_code();

@@ -11,7 +11,7 @@ use forge_hooks::compat::{AGENTS, Agent, CLAUDE, OtherAgents};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::Approval;
 use forge_hooks::{AppProfile, EventSpec, Hooks, HooksBuilder};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cases::{at_once, cases};
 
@@ -81,7 +81,7 @@ impl Place {
     fn load_approved(&self, host: HooksBuilder) -> String {
         let report = host.load().report();
         let status = if report.is_ok() { "0" } else { "1" };
-        self.shown(status, &report.to_json())
+        self.shown(status, &json!(*report))
     }
 
     fn approve(&self) {

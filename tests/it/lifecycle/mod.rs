@@ -193,7 +193,7 @@ fn a_model_request_can_be_blocked() {
     // In a host that asks, the hooks behind it run too.
     let declined = Some("the user declined: dear");
     assert_eq!((outcome.reason(), outcome.results().len()), (declined, 2));
-    let asked = |question: &Question<'_>| question.reason() == Some("dear");
+    let asked = |question: &Question<'_>| question.reasons() == ["dear"];
     assert!(hooks.llm("large", 1).on_ask(asked).begin().is_ok());
 
     let host = Host::with([("context:pre_compact", json!({"decision": "block"}))]);

@@ -253,7 +253,6 @@ fn a_question_of_a_hooks_goes_to_the_host() {
         let call = hooks.tool("bash", json!({"command": "ls"}));
         let call = call.on_ask(|question| {
             asked += 1;
-            assert_eq!(question.reason(), Some("it is late"));
             assert_eq!(question.reasons(), ["it is late", "it drops the database"]);
             assert_eq!(question.event.data()["tool_args"]["command"], "ls");
             answer
@@ -269,7 +268,7 @@ fn a_question_of_a_hooks_goes_to_the_host() {
     assert_eq!(blocked.result.reason(), Some("it is late"));
     let permission = hooks.permission("bash", "execute").run(|question| {
         assert_eq!(question.reasons(), ["the check", "the prompt"]);
-        question.reason() == Some("the check")
+        question.reasons()[0] == "the check"
     });
     let permission = permission.unwrap();
     assert!(permission);

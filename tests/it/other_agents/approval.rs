@@ -105,7 +105,7 @@ fn an_approved_hook_that_is_gone_blocks() {
     assert!(place.problems(&place.load_approved())[0].contains("was approved"));
     assert!(!place.world.outcome(&blocking_event()).allowed());
     // A host that does not load them at all misses none.
-    let config = place.config_with(place.tools().with_agents([]));
+    let config = place.config_with(place.tools_of(&[]));
     let _ = place.load_with(&config, TrustPolicy::Approved(place.store()));
     assert!(place.world.outcome(&blocking_event()).allowed());
 }
@@ -129,7 +129,7 @@ fn an_approved_hook_that_is_gone_from_a_plugin_blocks() {
     let file = "project/p/hooks/hooks.json";
     let hook = settings("PreToolUse", "", &command("true"));
     let place = Place::new([(file, &*hook)]);
-    let tools = place.tools().with_agents([]);
+    let tools = place.tools_of(&[]);
     let config = place.config_with(tools.with_plugin(place.world.path("project/p")));
     let approval = Approval::of(place.root(), config.load_project(place.root())).unwrap();
     place.store().approve(&approval).unwrap();
@@ -288,7 +288,7 @@ fn without_a_store_hooks_fail_with_their_agents() {
         ("project/.claude/settings.local.json", &guards),
     ]);
     let _ = place.approve();
-    std::fs::write(place.store().path(), "{").unwrap();
+    place.world.write("config/src/forge/trust.json", "{");
     let _ = place.load_approved();
     assert_eq!(place.hooks().len(), 2);
     let outcome = place.world.outcome(&blocking_event());

@@ -37,7 +37,7 @@ fn files_are_read_in_order_native_first() {
     let hooks = place.hooks();
     assert_eq!(hooks[3].base_dir(), Some(&*place.root()));
     assert_eq!(hooks[1].base_dir(), None);
-    let _ = place.load_tools(place.tools().with_agents([compat::CODEX]));
+    let _ = place.load_tools(place.tools_of(&[compat::CODEX]));
     let commands = place.commands();
     assert_eq!(commands, ["native", "codex user", "codex project"]);
 }
@@ -127,7 +127,7 @@ fn plugins_are_known_by_their_manifests() {
         ("d/more.json", &stop("more")),
         ("x.json", &stop("outside")),
     ]);
-    let mut tools = place.tools().with_agents([]);
+    let mut tools = place.tools_of(&[]);
     for plugin in ["a", "b", "c", "d"] {
         tools = tools.with_plugin(place.world.path(plugin));
     }
@@ -150,7 +150,7 @@ fn a_host_names_the_tools_when_it_loads() {
     let plugin = ("plugin/hooks/hooks.json", &*stop);
     let hook = claude("true");
     let place = Place::new([(HOME, &hook), plugin, (CLAUDE, &hook)]);
-    let tools = place.tools().with_agents([compat::CLAUDE]);
+    let tools = place.tools_of(&[compat::CLAUDE]);
     let hooks = Hooks::builder(AppProfile::default())
         .config_home(place.world.path("config"))
         .project(place.root())

@@ -12,7 +12,7 @@ mod tools;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use forge_hooks::compat::{self, OtherAgents};
+use forge_hooks::compat::{self, Agent, OtherAgents};
 use forge_hooks::config::TrustPolicy;
 use forge_hooks::trust::{Approval, TrustStore};
 use forge_hooks::{AppProfile, Hook, HookConfig, Hooks, LoadReport};
@@ -42,7 +42,12 @@ impl Place {
     }
 
     fn tools(&self) -> OtherAgents {
-        OtherAgents::new(compat::AGENTS).with_home(self.world.path("home"))
+        self.tools_of(&compat::AGENTS)
+    }
+
+    fn tools_of(&self, agents: &[&'static Agent]) -> OtherAgents {
+        let tools = OtherAgents::new(agents.iter().copied());
+        tools.with_home(self.world.path("home"))
     }
 
     fn config(&self) -> HookConfig {

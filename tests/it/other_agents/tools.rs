@@ -192,7 +192,7 @@ fn mapped_arguments_are_no_answer() {
 fn about_matcher(matcher: &str, declared: &[&str]) -> Vec<String> {
     let handler = handler("true").to_string();
     let place = Place::new([(CLAUDE, &*settings("PreToolUse", matcher, &handler))]);
-    let tools = mapped(place.tools().with_agents([compat::CLAUDE]));
+    let tools = mapped(place.tools_of(&[compat::CLAUDE]));
     let hooks = Hooks::builder(AppProfile::default())
         .config_home(place.world.path("config"))
         .project(place.root())

@@ -311,7 +311,6 @@ fn a_report_serializes_as_check_prints_it() {
     let report = HookConfig::default().check(&path);
     assert!(!report.problems.is_empty());
     let serialized = json!(report);
-    assert_eq!(report.to_json(), serialized);
     assert_eq!(json!(report.problems), serialized["problems"]);
     let mut check = user.command(&["check", "--json", path.to_str().unwrap()]);
     let printed = check.output().unwrap().stdout;

@@ -116,7 +116,7 @@ fn an_event_does_not_wait_for_a_busy_process() {
     let second = fires(&world, "one_shot");
     assert!(second.success() && !world.path("go").exists());
     world.write("go", "");
-    let first = first.wait().into_results().remove(0);
+    let first = first.wait().results()[0].clone();
     assert_kept(&first, "started");
     assert_eq!(fires(&world, "kept").pid(), first.pid());
 }

@@ -245,7 +245,7 @@ fn an_illegible_approval_blocks() {
     for (enabled, allowed) in [("true", false), ("false", true)] {
         let project = Project::new();
         project.approve();
-        let store = project.store().path().to_owned();
+        let store = project.world.path("config/src/forge/trust.json");
         let illegible = format!("\"enabled\": {enabled}, \"event\": 5");
         let text = std::fs::read_to_string(&store).unwrap();
         let text = text.replace("\"event\": \"tool:pre_execute\"", &illegible);
