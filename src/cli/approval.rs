@@ -121,14 +121,14 @@ pub(crate) fn trust(args: &Trust, context: &Context<'_>, terminal: &mut Terminal
 fn revoke(yes: bool, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     let (store, root) = (context.trust_store()?, context.needed_root()?);
     let display = named(&root);
-    if store.entries(&root)?.is_empty() {
+    if store.approved_hooks(&root)?.is_empty() {
         return terminal.end(Exit::FINE, format_args!("{display}: nothing was approved"));
     }
     let question = format!("withdraw the approval of {display}?");
     if !is_confirmed(yes, &question, terminal)? {
         return terminal.end(Exit::PROBLEMS, "no approval was withdrawn");
     }
-    store.withdraw(&root)?;
+    store.remove_approvals(&root)?;
     terminal.end(
         Exit::FINE,
         format_args!("{display}: the approval was withdrawn"),

@@ -201,7 +201,7 @@ impl Context<'_> {
         }
         let fix = "name one with `--project DIR`, or say `--global` for the user's file";
         let root = self.needed_root().map_err(|error| error.with_fix(fix))?;
-        let approved = self.hooks.trust().map(|store| store.entries(&root));
+        let approved = self.hooks.trust().map(|store| store.approved_hooks(&root));
         match approved {
             // A file whose hooks cannot be approved is not worth writing.
             Some(Err(error @ TrustError::Root { .. })) => Err(error.into()),

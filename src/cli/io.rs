@@ -9,6 +9,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::os::fd::AsFd;
 #[cfg(windows)]
 use std::os::windows::io::AsHandle;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::{process, thread};
 
 /// The name and version of a program, and the streams of its commands.
@@ -19,6 +20,10 @@ pub struct Io<'a> {
     pub(crate) version: String,
     pub(crate) terminal: Terminal<'a>,
 }
+
+// A panic may leave half a line in a stream, on which no state of this crate depends.
+impl UnwindSafe for Io<'_> {}
+impl RefUnwindSafe for Io<'_> {}
 
 impl Io<'static> {
     /// Uses the process's own standard input, output and error.

@@ -24,7 +24,7 @@ pub(crate) struct Review {
 impl HookConfig {
     /// Reads a project's files, and compares their hooks with their approval.
     pub(crate) fn review(&self, store: TrustStore, root: &Path) -> Result<Review, TrustError> {
-        let all = store.entries(root)?.into_iter();
+        let all = store.approved_hooks(root)?.into_iter();
         let (before, unread): (Vec<_>, Vec<_>) = all.partition(|approved| self.reads(approved));
         let files = self.read_files_of_project(root);
         let mut report = LoadReport::default();

@@ -170,7 +170,7 @@ impl Lifecycle {
     /// Creates a call of a tool, with its arguments. The call takes them: the function that runs the tool gets them back,
     /// with the changes of hooks, in a [`Permit`].
     pub fn tool<'a>(&self, name: impl Into<String>, args: impl Into<Value>) -> Request<'a, Tool> {
-        let mut request = Request::new(self, &table::TOOL, [("tool_args", args.into())], Tool);
+        let mut request = Request::new(self, &table::TOOL, [(table::ARGS, args.into())], Tool);
         request.open.tool = Some(name.into());
         request
     }

@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::action::{Request, Running};
-use super::tool::{ARGS, End, Tool, ToolRun, json_of};
+use super::table::ARGS;
+use super::tool::{End, Tool, ToolRun, json_of};
 use crate::outcome::{HookBlockedError, Outcome};
 
 /// Proves that hooks, and the user if they ask, have allowed one call of a tool with these arguments.

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::tool::ARGS;
+use super::table::ARGS;
 use crate::events::{AGENT_TYPE, HookEvent};
 use crate::outcome::{HookBlockedError, HookResult, Outcome, without_duplicates};
 use crate::printable::{limited, printable, printable_lines};

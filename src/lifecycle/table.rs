@@ -58,6 +58,9 @@ const fn end(name: &'static str, key: Option<&'static str>) -> End {
     (Cow::Borrowed(name), key)
 }
 
+/// The key of a tool's arguments.
+pub(super) const ARGS: &str = "tool_args";
+
 /// The keys of a request to a model.
 pub(super) const MESSAGES: &str = "messages";
 pub(super) const MESSAGE_COUNT: &str = "message_count";

@@ -10,9 +10,6 @@ use crate::logging::warn;
 use crate::outcome::{HookBlockedError, HookOutput, Outcome, failures_of, joined, texts};
 use crate::printable::{printable, printable_lines};
 
-/// The key of the arguments in the data of an event.
-pub(super) const ARGS: &str = "tool_args";
-
 /// A call of a tool; see [`Lifecycle::tool`](super::Lifecycle::tool).
 #[derive(Debug)]
 pub struct Tool;

@@ -125,10 +125,10 @@ impl TrustStore {
     /// If the method is called from within a hook, if the project cannot be found, or if the store cannot be used or
     /// written.
     pub fn revoke(&self, root: impl AsRef<Path>) -> Result<bool, SetupError> {
-        Ok(self.withdraw(root.as_ref())?)
+        Ok(self.remove_approvals(root.as_ref())?)
     }
 
-    pub(crate) fn withdraw(&self, root: &Path) -> Result<bool, TrustError> {
+    pub(crate) fn remove_approvals(&self, root: &Path) -> Result<bool, TrustError> {
         refuse_within_hook()?;
         let [root, main] = keys(&canonical_root(root)?);
         let mut was_there = false;
@@ -148,10 +148,10 @@ impl TrustStore {
     /// # Errors
     /// If the project cannot be found, or if the store cannot be used.
     pub fn approved(&self, root: impl AsRef<Path>) -> Result<Vec<Approved>, SetupError> {
-        Ok(self.entries(root.as_ref())?)
+        Ok(self.approved_hooks(root.as_ref())?)
     }
 
-    pub(crate) fn entries(&self, root: &Path) -> Result<Vec<Approved>, TrustError> {
+    pub(crate) fn approved_hooks(&self, root: &Path) -> Result<Vec<Approved>, TrustError> {
         let root = canonical_root(root)?;
         let mut content = self.read()?;
         let [root, main] = keys(&root);
@@ -161,7 +161,7 @@ impl TrustStore {
     }
 
     pub(crate) fn approvals(&self, root: &Path) -> Result<ProjectApprovals, TrustError> {
-        let approved = self.entries(root)?;
+        let approved = self.approved_hooks(root)?;
         Ok(ProjectApprovals::new(&canonical_root(root)?, approved))
     }
 

@@ -1,18 +1,18 @@
 //! The public types: they can be shared between threads and returned as an error, and a result says what
 //! the specification says of it.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::Debug;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
-use forge_hooks::executor::Observations;
-use forge_hooks::lifecycle::{OwnAction, Question, Submitted, ToolRun};
+use forge_hooks::lifecycle::{OwnAction, Submitted, ToolRun};
 use forge_hooks::trust::{Approval, Approved};
 use forge_hooks::{
     AppProfile, CancelToken, Decision, EventType, FailureKind, FireOptions, Hook, HookBlockedError,
     HookConfig, HookError, HookEvent, HookExecutor, HookHandle, HookOutput, HookResult, Hooks,
-    HooksBuilder, Lifecycle, LoadReport, Outcome, Permit, SetupError, SubmitError, Trace,
+    HooksBuilder, Lifecycle, LoadReport, Outcome, SetupError, SubmitError, Trace,
 };
 
 use forge_hooks::lifecycle::{Model, Permission, Request, Running, Session, Tool, Turn};
@@ -60,34 +60,55 @@ fn types_are_send_and_sync_and_have_debug() {
     sent::<Request<'_, Permission>>();
 }
 
-/// A program may have `catch_unwind` around its frame while it holds any of these.
+/// Checks that a program may have `catch_unwind` around its frame while it holds any of these. Returns their names.
+macro_rules! kept {
+    ($($module:ident::{$($type:ident $(<$($argument:tt),+>)?),+ $(,)?})+) => {{
+        fn kept<T: UnwindSafe + RefUnwindSafe>() {}
+        $($(kept::<forge_hooks::$module::$type $(<$($argument),+>)?>();)+)+
+        BTreeSet::from([$($(stringify!($type)),+),+])
+    }};
+}
+
 #[test]
 fn each_type_can_be_kept_in_a_panic() {
-    fn kept<T: UnwindSafe + RefUnwindSafe>() {}
-    kept::<Approval>();
-    kept::<CancelToken>();
-    kept::<HookBlockedError>();
-    kept::<HookExecutor>();
-    kept::<HookHandle>();
-    kept::<Hooks>();
-    kept::<HooksBuilder>();
-    kept::<Lifecycle>();
-    kept::<LoadReport>();
-    kept::<Observations>();
-    kept::<OwnAction>();
-    kept::<Permit>();
-    kept::<Question<'_>>();
-    kept::<Request<'_, Tool>>();
-    kept::<Running<Model>>();
-    kept::<Running<Permission>>();
-    kept::<Running<Session>>();
-    kept::<Running<Turn>>();
-    kept::<SubmitError>();
-    kept::<Submitted<Tool>>();
-    kept::<Submitted<Permission>>();
-    kept::<ToolRun>();
-    kept::<Trace>();
-    kept::<SetupError>();
+    let kept = kept! {
+        compat::{Agent, OtherAgents}
+        config::{HookConfig, LoadReport, Position, Problem, TrustPolicy}
+        events::{CustomEventType, EventSpec, EventType, HookEvent, HostContext}
+        executor::{
+            CancelToken, FireOptions, HookExecutor, HookExecutorBuilder, HookHandle, HookRegistry, HookRun,
+            Observation, Observations, SubmitError,
+        }
+        hook::{FailurePolicy, Hook, HookError, May, Sandbox, Shell}
+        lifecycle::{
+            Compaction, Lifecycle, Model, Next, OwnAction, Permission, Permit, Question<'static>,
+            Request<'static, Tool>, Running<Turn>, Session, Submitted<Tool>, Tool, ToolRun, Turn,
+        }
+        outcome::{Decision, FailureKind, HookBlockedError, HookOutput, HookResult, Outcome}
+        redact::{Redactor}
+        trace::{Trace, TraceBuilder}
+        trust::{Approval, Approved, TrustStore}
+    };
+    fn generic<T: UnwindSafe + RefUnwindSafe>() {}
+    generic::<Running<Model>>();
+    generic::<Running<OwnAction>>();
+    generic::<Running<Permission>>();
+    generic::<Running<Session>>();
+    generic::<Submitted<Permission>>();
+    generic::<(AppProfile, Hooks, HooksBuilder, SetupError)>();
+    #[cfg(feature = "cli")]
+    generic::<forge_hooks::cli::Io<'_>>();
+    let others = ["AppProfile", "Hooks", "HooksBuilder", "Io", "SetupError"];
+    let all = include_str!("../../api.txt").lines().filter_map(|line| {
+        let item = line.trim_start_matches("#[non_exhaustive] ");
+        let path = ["pub struct ", "pub enum "]
+            .iter()
+            .find_map(|kind| item.strip_prefix(kind))?;
+        let (_, name) = path.split(['<', '(']).next()?.rsplit_once("::")?;
+        Some(name)
+    });
+    let all: BTreeSet<_> = all.collect();
+    assert_eq!(kept.into_iter().chain(others).collect::<BTreeSet<_>>(), all);
 }
 
 /// Another decision would be a break: a host must say what it does for each.
