@@ -59,7 +59,6 @@ pub struct Hooks {
 struct Shared {
     executor: HookExecutor,
     config: HookConfig,
-    vocabulary: Arc<Vocabulary>,
     project: Option<PathBuf>,
     /// The rule for the project's hooks. None if no store of approvals can be found; then no hook of the project runs.
     policy: Option<TrustPolicy>,
@@ -94,7 +93,6 @@ impl Drop for UserTrace {
 #[must_use = "nothing is loaded before `load`"]
 pub struct HooksBuilder {
     config: HookConfig,
-    vocabulary: Arc<Vocabulary>,
     executor: HookExecutorBuilder,
     project: Option<ProjectRoot>,
     policy: Option<TrustPolicy>,
@@ -114,14 +112,14 @@ impl HooksBuilder {
     /// Once the host has declared a custom event, the load reports each hook for an unknown event: one that this crate does
     /// not know and the host has not declared. Default: unknown events are not reported.
     pub fn event(mut self, spec: EventSpec) -> Self {
-        Arc::make_mut(&mut self.vocabulary).add_event(spec);
+        self.config.vocabulary_mut().add_event(spec);
         self
     }
 
     /// Declares the host's tools: names, or globs such as `mcp:*`. The load reports each hook for another
     /// tool. Default: any tool.
     pub fn tools<I: IntoIterator<Item: Into<String>>>(mut self, names: I) -> Self {
-        let vocabulary = Arc::make_mut(&mut self.vocabulary);
+        let vocabulary = self.config.vocabulary_mut();
         for name in names {
             vocabulary.add_tool(name.into());
         }
@@ -182,13 +180,6 @@ impl HooksBuilder {
         self
     }
 
-    /// Sets the names of the host.
-    #[cfg(feature = "cli")]
-    pub(crate) fn profile(mut self, profile: AppProfile) -> Self {
-        self.config = self.config.with_profile(profile);
-        self
-    }
-
     /// Adds hooks that were written for other agents, as in `[compat::CLAUDE]`; see [`OtherAgents`]. Default: none.
     pub fn other_agents(mut self, tools: impl Into<OtherAgents>) -> Self {
         self.config = self.config.with_other_agents(tools.into());
@@ -232,10 +223,10 @@ impl HooksBuilder {
         hooks
     }
 
-    /// Declares that agents fire the events, and not a host.
+    /// Changes settings of the configuration.
     #[cfg(feature = "cli")]
-    pub(crate) fn of_agents(mut self) -> Self {
-        Arc::make_mut(&mut self.vocabulary).set_of_agents();
+    pub(crate) fn configured(mut self, change: impl FnOnce(HookConfig) -> HookConfig) -> Self {
+        self.config = change(self.config);
         self
     }
 
@@ -246,37 +237,11 @@ impl HooksBuilder {
         self
     }
 
-    /// Makes the report also say whether the scripts and programs that hooks need exist.
-    #[cfg(feature = "cli")]
-    pub(crate) fn checking_scripts(mut self) -> Self {
-        self.config = self.config.checking_scripts();
-        self
-    }
-
-    /// Makes the report also name the cases of entries that do not hold.
-    #[cfg(feature = "cli")]
-    pub(crate) fn testing_cases(mut self) -> Self {
-        self.config = self.config.testing_cases();
-        self
-    }
-
-    /// Checks a condition only when its hook is about to run, and does not look for probable mistakes. Both take longer than
-    /// the rest of a load, and a program that fires one event and ends shows neither.
-    #[cfg(feature = "cli")]
-    pub(crate) fn for_one_event(mut self) -> Self {
-        self.config = self.config.for_one_event();
-        self
-    }
-
     /// Builds the object without reading hooks files, for a command that needs the names alone.
     pub(crate) fn without_hooks(self) -> Hooks {
-        let vocabulary = self.vocabulary;
-        let config = self.config.with_vocabulary(Arc::clone(&vocabulary));
-        let trace = if self.has_trace {
-            trace_of_the_user(config.profile())
-        } else {
-            None
-        };
+        let config = self.config;
+        let trace = self.has_trace.then(|| trace_of_the_user(config.profile()));
+        let trace = trace.flatten();
         let mut executor = self.executor;
         if let Some(trace) = &trace {
             executor = executor.trace(trace);
@@ -288,7 +253,7 @@ impl HooksBuilder {
         let executor = executor
             .profile(config.profile().clone())
             .project(project.as_deref())
-            .vocabulary(Arc::clone(&vocabulary))
+            .vocabulary(Arc::clone(config.vocabulary()))
             .build();
         let config = config.with_disabled_by(executor.disabled_by());
         let own_store = || config.trust_store().map(TrustPolicy::Approved);
@@ -300,7 +265,6 @@ impl HooksBuilder {
                 approve_command: OnceLock::new(),
                 executor,
                 config,
-                vocabulary,
                 project,
                 has_trace: self.has_trace,
                 trace: trace.map(|trace| UserTrace {
@@ -328,7 +292,6 @@ impl Hooks {
     pub fn builder(profile: AppProfile) -> HooksBuilder {
         HooksBuilder {
             config: HookConfig::new(profile),
-            vocabulary: Vocabulary::known(),
             executor: HookExecutor::builder(),
             project: None,
             policy: None,
@@ -343,7 +306,6 @@ impl Hooks {
         let Shared {
             executor: _,
             config: _,
-            vocabulary,
             project: _,
             policy: _,
             installed: _,
@@ -353,7 +315,6 @@ impl Hooks {
         } = &*self.shared;
         HooksBuilder {
             config: self.config_now(),
-            vocabulary: Arc::clone(vocabulary),
             executor: HookExecutor::builder(),
             project: None,
             policy: None,
@@ -523,7 +484,7 @@ impl Hooks {
     }
 
     pub(crate) fn vocabulary(&self) -> &Vocabulary {
-        &self.shared.vocabulary
+        self.config().vocabulary()
     }
 
     /// Returns the project's root, if the host has set one.
@@ -722,34 +683,28 @@ mod tests {
         let builder = Hooks::builder(AppProfile::new("mygame"))
             .event(EventSpec::named("game:saved"))
             .tools(["bash"])
-            .of_agents()
+            .configured(HookConfig::of_agents)
             .config_home(home.path())
             .system_file(home.path().join("system.json"))
             .other_agents([CLAUDE])
             .sandbox_projects(Sandbox::new())
             .approve_command("builder")
             .without_trace()
-            .checking_scripts()
-            .for_one_event();
+            .configured(HookConfig::checking_scripts)
+            .configured(HookConfig::for_one_event);
         let hooks = builder.clone().load();
         hooks.name_approve_command("later".to_owned());
         let HooksBuilder {
             config,
-            vocabulary,
             executor: _,
             project,
             policy,
             has_trace,
         } = hooks.to_builder();
-        let expected = builder
-            .config
-            .with_vocabulary(Arc::clone(&builder.vocabulary))
-            .with_approve_command("later".to_owned());
+        let expected = builder.config.with_approve_command("later".to_owned());
         assert_eq!(format!("{config:?}"), format!("{expected:?}"));
-        let debug = |vocabulary: &Vocabulary| format!("{:?}", vocabulary.events());
-        assert_eq!(debug(&vocabulary), debug(&builder.vocabulary));
-        assert_eq!(vocabulary.tools(), builder.vocabulary.tools());
-        assert!(vocabulary.is_of_agents() && !has_trace);
+        assert_eq!(config.vocabulary().tools(), ["bash"]);
+        assert!(config.vocabulary().is_of_agents() && !has_trace);
         assert!(project.is_none() && policy.is_none());
     }
 }

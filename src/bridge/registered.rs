@@ -236,9 +236,9 @@ impl Registered {
         // The answer at the start of a session lists the hooks files that have mistakes.
         let is_start = self.event.ours() == Some(EventType::SessionStart.as_str());
         builder = if is_start {
-            builder.of_agents()
+            builder.configured(HookConfig::of_agents)
         } else {
-            builder.for_one_event()
+            builder.configured(HookConfig::for_one_event)
         };
         builder.load()
     }

@@ -47,7 +47,7 @@ impl Context<'_> {
 
     /// Loads the hooks of the selected files, whether they are approved or not, and tests their cases.
     pub(crate) fn load_to_check(&self) -> Result<Hooks, CommandError> {
-        let builder = self.selected()?.testing_cases();
+        let builder = self.selected()?.configured(HookConfig::testing_cases);
         Ok(builder.trust(TrustPolicy::Everything).load())
     }
 
@@ -88,14 +88,17 @@ impl Context<'_> {
         let (common, profile) = (self.common, self.profile().clone());
         let mut builder = self.hooks.to_builder();
         if self.checks_scripts {
-            builder = builder.checking_scripts();
+            builder = builder.configured(HookConfig::checking_scripts);
         }
         if !common.config.is_empty() {
             let files = existing("--config", &common.config)?;
             let profile = profile.with_global_files(files).with_project_files([""; 0]);
-            builder = builder.profile(profile).other_agents([]);
+            builder = builder
+                .configured(|config| config.with_profile(profile))
+                .other_agents([]);
         } else if common.no_global {
-            builder = builder.profile(profile.with_global_files([""; 0]));
+            let profile = profile.with_global_files([""; 0]);
+            builder = builder.configured(|config| config.with_profile(profile));
         }
         if let Some(root) = self.root()? {
             builder = builder.project(root);
@@ -118,7 +121,8 @@ impl Context<'_> {
             .to_builder()
             .without_system_file()
             .other_agents([]);
-        let builder = builder.profile(profile.with_project_files([""; 0]));
+        let profile = profile.with_project_files([""; 0]);
+        let builder = builder.configured(|config| config.with_profile(profile));
         builder.executor(executor).load()
     }
 

@@ -38,7 +38,7 @@ use std::path::Path;
 use clap::{ArgMatches, Args, ColorChoice, FromArgMatches};
 
 use crate::compat::OtherAgents;
-use crate::{AppProfile, Hooks};
+use crate::{AppProfile, HookConfig, Hooks};
 use args::{Cli, Command, Standalone};
 use confirm::refuse_below_an_agent;
 use error::ForPrograms;
@@ -104,13 +104,15 @@ pub fn run_standalone<A: Into<OsString>>(args: impl IntoIterator<Item = A>, io: 
         let mut builder =
             Hooks::builder(profile).approve_command(format!("{program}{names} trust"));
         if cli.command.checks_scripts() {
-            builder = builder.checking_scripts();
+            builder = builder.configured(HookConfig::checking_scripts);
         }
         let others = OtherAgents::new(options.other_agents);
         builder = match args::vocabulary(matches) {
             Some(file) => serve::declare(file, builder, others)?,
             None if has_host => builder.other_agents(others),
-            None => builder.of_agents().other_agents(others),
+            None => builder
+                .configured(HookConfig::of_agents)
+                .other_agents(others),
         };
         let start = context::directory(Path::new("."))?;
         let builder = builder.discover_project(start);

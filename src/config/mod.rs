@@ -208,9 +208,19 @@ impl HookConfig {
         self
     }
 
-    /// Sets the host's events and tools, with which patterns are compared.
-    pub(crate) fn with_vocabulary(mut self, vocabulary: Arc<Vocabulary>) -> Self {
-        self.vocabulary = vocabulary;
+    /// The host's events and tools, with which patterns are compared.
+    pub(crate) fn vocabulary(&self) -> &Arc<Vocabulary> {
+        &self.vocabulary
+    }
+
+    pub(crate) fn vocabulary_mut(&mut self) -> &mut Vocabulary {
+        Arc::make_mut(&mut self.vocabulary)
+    }
+
+    /// Declares that agents fire the events, and not a host.
+    #[cfg(feature = "cli")]
+    pub(crate) fn of_agents(mut self) -> Self {
+        self.vocabulary_mut().set_of_agents();
         self
     }
 

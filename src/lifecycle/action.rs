@@ -353,17 +353,20 @@ impl Open {
     }
 
     /// Fires the event of the action's end, with its result or the reason of its failure.
-    pub(super) fn end(&mut self, result: Result<Value, &str>) -> Option<Outcome> {
+    pub(super) fn end(&mut self, result: Result<Value, impl fmt::Display>) -> Option<Outcome> {
         let event = self.end_event(result)?;
         self.lifecycle.fire_after(event)
     }
 
     /// Creates the event of the action's end, which the caller fires.
-    pub(super) fn end_event(&mut self, result: Result<Value, &str>) -> Option<HookEvent> {
+    pub(super) fn end_event(
+        &mut self,
+        result: Result<Value, impl fmt::Display>,
+    ) -> Option<HookEvent> {
         self.is_running = false;
         let ((name, key), value) = match result {
             Ok(value) => (&self.row.after, value),
-            Err(why) => (self.row.failed.as_ref()?, why.into()),
+            Err(why) => (self.row.failed.as_ref()?, why.to_string().into()),
         };
         let mut event = self.event(name);
         if let Some(key) = key {

@@ -1,5 +1,6 @@
 //! The other actions: a call of a model, a session, a turn of an agent, the shortening of a conversation.
 
+use std::convert::Infallible;
 use std::fmt;
 
 use serde_json::Value;
@@ -137,10 +138,7 @@ impl Running<Model> {
     /// of the error. Returns the outcome; none if it was not waited for.
     pub fn finish<E: fmt::Display>(mut self, tokens: Result<u64, E>) -> Option<Outcome> {
         self.action.stream = None;
-        match tokens {
-            Ok(tokens) => self.open.end(Ok(tokens.into())),
-            Err(error) => self.open.end(Err(&error.to_string())),
-        }
+        self.open.end(tokens.map(Value::from))
     }
 }
 
@@ -371,6 +369,6 @@ impl<A: Begins + Ends> Request<'_, A> {
 impl<A: Ends> Running<A> {
     /// Fires the event after the action. Returns the outcome; none if it was not waited for.
     pub fn finish(mut self) -> Option<Outcome> {
-        self.open.end(Ok(Value::Null))
+        self.open.end(Ok::<_, Infallible>(Value::Null))
     }
 }

@@ -110,9 +110,6 @@ impl Running<OwnAction> {
     /// Fires the event after the action, or that of its failure with the message of the error. Returns the outcome; none if
     /// it was not waited for.
     pub fn finish<E: fmt::Display>(mut self, result: Result<(), E>) -> Option<Outcome> {
-        match result {
-            Ok(()) => self.open.end(Ok(Value::Null)),
-            Err(error) => self.open.end(Err(&error.to_string())),
-        }
+        self.open.end(result.map(|()| Value::Null))
     }
 }

@@ -158,12 +158,8 @@ impl Running<Permission> {
             Decision::Ask => answer,
             Decision::Block => false,
         };
-        let result = if granted {
-            Ok(Value::Null)
-        } else {
-            Err("denied")
-        };
-        self.open.end(result);
+        self.open
+            .end(granted.then_some(Value::Null).ok_or("denied"));
         granted
     }
 }

@@ -124,7 +124,7 @@ impl Permit {
             }
         };
         let result = result.map(|value| json_of(self.tool(), &value));
-        let after = self.running.open.end(as_end(&result));
+        let after = self.running.open.end(result.clone());
         self.ended(result, after)
     }
 
@@ -143,7 +143,7 @@ impl Permit {
         let called = tool(self.tool().to_owned(), self.args().clone());
         let result = called.await.map_err(|error| error.to_string());
         let result = result.map(|value| json_of(self.tool(), &value));
-        let after = match self.running.open.end_event(as_end(&result)) {
+        let after = match self.running.open.end_event(result.clone()) {
             Some(event) => self.running.open.lifecycle.submit_after(event).await,
             None => None,
         };
@@ -170,7 +170,7 @@ impl Permit {
 
     fn not_run(mut self, error: HookBlockedError) -> ToolRun {
         // The hooks learn that a call which they have allowed was not made.
-        let _ = self.running.open.end(Err(&error.to_string()));
+        let _ = self.running.open.end(Err(&error));
         ToolRun::from(error)
     }
 
@@ -183,13 +183,6 @@ impl Permit {
             before: self.running.before,
             after,
         })
-    }
-}
-
-fn as_end(result: &Result<Value, String>) -> Result<Value, &str> {
-    match result {
-        Ok(value) => Ok(value.clone()),
-        Err(why) => Err(why),
     }
 }
 
