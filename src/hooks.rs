@@ -478,7 +478,6 @@ impl Hooks {
     /// assert_eq!(hooks.events().len(), 24);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn events(&self) -> &[EventSpec] {
         self.vocabulary().events()
     }

@@ -190,16 +190,12 @@ mod in_a_process {
             many = many.with_data(key, value);
         }
         let large = outer.with_data("content", "outer".repeat(100_000));
-        for (profile, event, reads_stdin) in [
-            (AppProfile::default(), large, false),
-            (AppProfile::new("mygame"), many, true),
+        // The names of too many variables cannot be handed on, so all with the prefix are removed.
+        for (profile, event, hook, count) in [
+            (AppProfile::default(), large, host.clone(), 4),
+            (AppProfile::new("mygame"), many, host.reading_stdin(), 2),
         ] {
             let world = World::with(|builder| builder.profile(profile));
-            let hook = if reads_stdin {
-                host.clone().reading_stdin()
-            } else {
-                host.clone()
-            };
             let variables = shown(&world, hook, &event);
             assert!(!variables.contains("=outer"), "{variables}");
             let kept = [
@@ -208,8 +204,6 @@ mod in_a_process {
                 "FORGE_API_KEY=kept",
                 "TOOL_HOME=kept",
             ];
-            // The names of too many variables cannot be handed on, so all with the prefix are removed.
-            let count = if reads_stdin { 2 } else { 4 };
             for line in &kept[..count] {
                 assert!(
                     variables.lines().any(|variable| variable == *line),
