@@ -269,7 +269,7 @@ fn a_guard_runs_where_a_value_is_unclear() {
             let hook = guard("*", "/tool_args/x", "a*");
             let can_block = kind.can_block();
             assert_eq!(hook.matches(&event), expected, "{kind} {beginning}");
-if data["x"].as_str().is_some_and(|text| text.len() == longest) {
+            if data["x"].as_str().is_some_and(|text| text.len() == longest) {
                 // The rest asks the same again, and long texts are slow without optimization.
                 continue;
             }
