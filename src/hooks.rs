@@ -634,9 +634,10 @@ impl Hooks {
         self.config().json_schema()
     }
 
-    /// Returns the failures of hooks that nothing has waited for, a line each, since the last call: of background hooks, and of
-    /// events whose handle was dropped, as [`without_waiting`](Lifecycle::without_waiting) does. A host shows them to its user
-    /// from time to time. At most the last 100 are kept. The log has all.
+    /// Returns the failures of hooks that nothing has waited for, a line each, since the last call: of background hooks, of
+    /// events whose handle was dropped, as [`without_waiting`](Lifecycle::without_waiting) does, and of the end of an action that
+    /// was dropped. Also what hooks on `permission:*` say to the user. A host shows them from time to time. At most the last 100
+    /// are kept. The log has all failures.
     #[must_use]
     pub fn take_failures(&self) -> Vec<String> {
         self.executor().take_failures()

@@ -354,6 +354,11 @@ impl HookExecutor {
         })
     }
 
+    /// Keeps lines for the user that no caller gets otherwise.
+    pub(crate) fn keep_for_user(&self, lines: Vec<String>) {
+        self.core().unseen.keep(lines);
+    }
+
     /// Returns the failures that no caller has seen, once; see [`Hooks::take_failures`](crate::Hooks::take_failures).
     pub(crate) fn take_failures(&self) -> Vec<String> {
         self.core().unseen.take()

@@ -17,7 +17,10 @@ pub(super) struct Unseen(Mutex<VecDeque<String>>);
 impl Unseen {
     /// Keeps the failure of a hook, if it is one, and the warnings for the user.
     pub(super) fn note(&self, event: &EventType, result: HookResult) {
-        let lines = unheard(event, result);
+        self.keep(unheard(event, result));
+    }
+
+    pub(super) fn keep(&self, lines: Vec<String>) {
         lines.into_iter().for_each(|line| self.add(line));
     }
 

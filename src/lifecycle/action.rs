@@ -255,7 +255,7 @@ impl<A> Running<A> {
         failures_of(self.outcomes())
     }
 
-    fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
+    pub(super) fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
         std::iter::once(&self.before).chain(&self.prompt)
     }
 }
@@ -358,6 +358,13 @@ impl Open {
         self.lifecycle.fire_after(event)
     }
 
+    /// Fires this event where no caller is left to see its outcome.
+    pub(super) fn end_unseen(&mut self, result: Result<Value, impl fmt::Display>) {
+        if let Some(outcome) = self.end(result) {
+            self.lifecycle.executor.keep_for_user(outcome.failures());
+        }
+    }
+
     /// Creates the event of the action's end, which the caller fires.
     pub(super) fn end_event(
         &mut self,
@@ -386,8 +393,7 @@ impl fmt::Debug for Open {
 impl Drop for Open {
     fn drop(&mut self) {
         if self.is_running {
-            // No caller is left to check the outcome.
-            let _ = self.end(Err("the call was dropped before its end"));
+            self.end_unseen(Err("the call was dropped before its end"));
         }
     }
 }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::action::{Action, Begins, Request, Running};
 use super::question::Question;
+use super::tool::messages;
 use crate::events::HookEvent;
 use crate::executor::FireOptions;
 use crate::outcome::{Decision, HookBlockedError, HookResult, Outcome};
@@ -122,7 +123,7 @@ impl Request<'_, Permission> {
 
     /// Fires `permission:check`; if the user must be asked, fires `permission:prompt` and asks; then
     /// fires `permission:granted` or `permission:denied`. Returns whether the permission is granted: if not, the user or the host's
-    /// rules have denied it.
+    /// rules have denied it. What hooks say to the user is in [`take_failures`](crate::Hooks::take_failures).
     ///
     /// # Errors
     /// If a hook blocks one of the first two. The permission is denied then, and the user is not asked.
@@ -131,6 +132,8 @@ impl Request<'_, Permission> {
     /// If `ask` panics, after `permission:denied` has been fired.
     pub fn run(self, ask: impl FnOnce(&Question<'_>) -> bool) -> Result<bool, HookBlockedError> {
         let running = self.begin()?;
+        let executor = &running.open.lifecycle.executor;
+        executor.keep_for_user(messages(running.outcomes()));
         let answer = running.question().is_some_and(|question| ask(&question));
         Ok(running.finish(answer))
     }
@@ -159,7 +162,7 @@ impl Running<Permission> {
             Decision::Block => false,
         };
         self.open
-            .end(granted.then_some(Value::Null).ok_or("denied"));
+            .end_unseen(granted.then_some(Value::Null).ok_or("denied"));
         granted
     }
 }

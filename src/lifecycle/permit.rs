@@ -119,7 +119,7 @@ impl Permit {
             Ok(result) => result.map_err(|error| error.to_string()),
             Err(payload) => {
                 // The panic is the result.
-                let _ = self.running.open.end(Err(panic_message(&*payload)));
+                self.running.open.end_unseen(Err(panic_message(&*payload)));
                 resume_unwind(payload)
             }
         };
@@ -170,7 +170,7 @@ impl Permit {
 
     fn not_run(mut self, error: HookBlockedError) -> ToolRun {
         // The hooks learn that a call which they have allowed was not made.
-        let _ = self.running.open.end(Err(&error));
+        self.running.open.end_unseen(Err(&error));
         ToolRun::from(error)
     }
 

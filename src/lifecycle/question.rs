@@ -7,7 +7,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::table::ARGS;
-use crate::events::{AGENT_TYPE, HookEvent};
+use crate::events::{AGENT_TYPE, HookEvent, Vocabulary};
 use crate::outcome::{HookBlockedError, HookResult, Outcome, without_duplicates};
 use crate::printable::{limited, printable, printable_lines};
 
@@ -17,7 +17,8 @@ pub(super) type Ask<'a> = Box<dyn FnOnce(&Question<'_>) -> bool + Send + 'a>;
 /// A question of a hook to the host's user.
 ///
 /// `Display` has all that the user must know to answer the question, in lines, made [printable](crate::printable_lines()):
-/// the hook that asks, the reason, and the tool with its arguments, with the changes of hooks. Show all of it: if questions
+/// the hook that asks, the reason, and the tool with its arguments, or the event and the fields of a host's own action, with the
+/// changes of hooks. Each line has an end. Show all of it: if questions
 /// of parallel calls are open at once, a user who sees only the reason cannot tell them apart.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
@@ -30,8 +31,12 @@ pub struct Question<'a> {
     outcomes: [Option<&'a Outcome>; 2],
 }
 
-/// The most characters of the arguments in a question.
+/// The most characters of a value in a question.
 const LONGEST_ARGS: usize = 2_000;
+
+fn shown(value: &Value) -> String {
+    printable(&limited(&value.to_string(), LONGEST_ARGS))
+}
 
 impl fmt::Display for Question<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -54,8 +59,18 @@ impl fmt::Display for Question<'_> {
             writeln!(f, "tool: {}", printable(tool))?;
         }
         if let Some(args) = self.event.data.get(ARGS) {
-            let args = args.to_string();
-            writeln!(f, "arguments: {}", printable(&limited(&args, LONGEST_ARGS)))?;
+            writeln!(f, "arguments: {}", shown(args))?;
+        }
+        let name = self.event.event_type.as_str();
+        let is_known = Vocabulary::known().event(name).is_some();
+        if is_known {
+            return Ok(());
+        }
+        writeln!(f, "event: {}", self.event.event_type)?;
+        let fields = self.event.data.iter();
+        for (name, value) in fields.filter(|(name, _)| ![ARGS, AGENT_TYPE].contains(&name.as_str()))
+        {
+            writeln!(f, "{}: {}", printable(name), shown(value))?;
         }
         Ok(())
     }

@@ -148,7 +148,7 @@ impl Next {
 }
 
 /// Returns what hooks say to the user.
-fn messages<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Vec<String> {
+pub(super) fn messages<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Vec<String> {
     let outcomes: Vec<_> = outcomes.into_iter().collect();
     let failures = failures_of(outcomes.iter().copied());
     let said = texts(outcomes.iter().copied(), |output| {

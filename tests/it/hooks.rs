@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use forge_hooks::compat::{CLAUDE, OtherAgents};
 use forge_hooks::trust::Approval;
 use forge_hooks::{
-    AppProfile, EventSpec, EventType, FailureKind, FireOptions, HookEvent, HookExecutor, Hooks,
-    HooksBuilder, SubmitError,
+    AppProfile, Decision, EventSpec, EventType, FailureKind, FireOptions, HookEvent, HookExecutor,
+    Hooks, HooksBuilder, SubmitError,
 };
 use serde_json::{Value, json};
 
@@ -411,6 +411,29 @@ fn a_host_is_not_asked_about_tools_that_it_does_not_load() {
     assert!(without.approve_with(|_| panic!("nothing is new")).unwrap());
     let again = with_claude.approve_with(|_| panic!("it is still approved"));
     assert!(again.unwrap());
+}
+
+/// Of the end of what was dropped, and of a permission.
+#[test]
+fn nothing_that_hooks_say_is_lost() {
+    let world = World::new();
+    let builder = Hooks::builder(AppProfile::new("mygame")).config_home(world.directory());
+    let hooks = builder.load();
+    let registry = hooks.executor().registry().clone();
+    registry.register(hook("session:end", "exit 3").with_name("late"));
+    let speaks = r#"echo '{"systemMessage": "noted"}'"#;
+    registry.register(hook("permission:check", speaks));
+    registry.register(hook("permission:granted", "exit 4").with_name("after"));
+    drop(hooks.lifecycle().session("s").begin().unwrap());
+    let request = hooks.lifecycle().permission("bash", "execute");
+    let request = request.with_verdict(Decision::Allow);
+    assert!(request.run(|_| panic!("the rules allow it")).unwrap());
+    let lines = hooks.take_failures();
+    let expected = ["`late` failed on `session:end`", "noted", "`after` failed"];
+    assert_eq!(lines.len(), expected.len(), "{lines:?}");
+    for (line, expected) in lines.iter().zip(expected) {
+        assert!(line.contains(expected), "{line}");
+    }
 }
 
 /// Of background hooks, and of events that nothing waits for.

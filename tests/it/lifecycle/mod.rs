@@ -427,6 +427,24 @@ fn act(hooks: &Lifecycle) {
     assert_eq!(done.unwrap(), Ok(()));
 }
 
+/// Two open questions must differ.
+#[test]
+fn a_question_about_an_own_action_has_its_fields() {
+    let host = Host::with([("a:before", json!({"decision": "ask", "reason": "sure?"}))]);
+    let hooks = host.lifecycle();
+    let events = ["a:before", "a:after", "a:failed"].map(EventSpec::named);
+    let own = OwnAction::new(&events[0], &events[1], &events[2]).unwrap();
+    let mut shown = String::new();
+    let own = hooks.action(&own).with_field("path", "a.txt");
+    let own = own.on_ask(|question| {
+        shown = question.to_string();
+        false
+    });
+    assert!(own.begin().is_err());
+    let lines: Vec<_> = shown.lines().skip(1).collect();
+    assert_eq!(lines, ["event: a:before", r#"path: "a.txt""#], "{shown}");
+}
+
 /// Returns the agents that the events have named since the last call, without repetitions.
 fn agents(host: &Host) -> Vec<Value> {
     let events = host.seen.all();
