@@ -124,3 +124,16 @@ pub(super) fn known() -> impl Iterator<Item = EventSpec> {
         data.fold(spec, |spec, (key, about)| spec.with_data(*key, *about))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_of_tools_and_permissions_may_have_a_tool() {
+        for spec in known() {
+            let is_of_tool = ["tool", "permission"].contains(&spec.event_type.category());
+            assert_eq!(spec.may_have_tool(), is_of_tool, "{spec:?}");
+        }
+    }
+}
