@@ -56,14 +56,14 @@ pub(crate) fn replace_program(path: &Path, program: &Path) -> io::Result<()> {
     let mut source = super::open(program)?;
     let directory = path.parent().unwrap_or(Path::new(""));
     super::create_private(directory)?;
-    let mut builder = tempfile::Builder::new();
+    let mut file = tempfile::NamedTempFile::new_in(directory)?;
+    io::copy(&mut source, &mut file)?;
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o700));
+        let executable = fs::Permissions::from_mode(0o700);
+        file.as_file().set_permissions(executable)?;
     }
-    let mut file = builder.tempfile_in(directory)?;
-    io::copy(&mut source, &mut file)?;
     // A shell runs an empty file as a script that succeeds, as a loss of power may leave it.
     file.as_file().sync_all()?;
     put_in_place(file, path)?;

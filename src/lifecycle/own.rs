@@ -85,8 +85,7 @@ impl Begins for OwnAction {}
 
 impl Request<'_, OwnAction> {
     /// Fires the event before the action, calls the function, and fires the event after it, or that of its failure with the
-    /// message of the error. A host that shows [failures](crate::Outcome::failures) of the last event calls
-    /// [`begin`](Request::begin) and [`finish`](Running::finish), which returns its outcome.
+    /// message of the error. Hooks that fail at the last event are in [`take_failures`](crate::Hooks::take_failures).
     ///
     /// # Errors
     /// The errors of [`begin`](Request::begin). The function has not been called then.
@@ -96,7 +95,7 @@ impl Request<'_, OwnAction> {
     ) -> Result<Result<T, E>, HookBlockedError> {
         let mut running = self.begin()?;
         let done = work(&mut running);
-        running.finish(done.as_ref().map(|_| ()));
+        running.open.end_unseen(done.as_ref().map(|_| Value::Null));
         Ok(done)
     }
 }
