@@ -23,7 +23,7 @@ pub const CODEX: &Agent = &Agent {
     set_for_tools: "CODEX_THREAD_ID",
     approval: Some(HandlerApproval {
         program: "codex",
-        by_hand: "approve them in `/hooks`: before that Codex runs none of them, and does not say so",
+        by_hand: "approve them in Codex, in `/hooks`: before that it runs none of them, and does not say so",
     }),
     // The source is its `codex-rs/hooks/src/engine/discovery.rs`.
     reads_plain_json: true,

@@ -41,7 +41,7 @@ use firing::Deadline;
 pub(crate) use guarded::DECIDES;
 pub(crate) use install::{
     Approvals, BoundedChild, Mistake, Registration, Runs, User, by_hand, changed_by_hand, empty,
-    install, probe, registered, remove_message, remove_rest, uninstall, usable,
+    install, probe, registered, remove_message, remove_rest, uninstall, usable, was_made,
 };
 #[cfg(fuzzing)]
 pub use patch::check_patch;

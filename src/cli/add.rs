@@ -3,10 +3,12 @@
 //! Never writes over what a person has changed.
 
 use crate::agents::{Agent, BRIDGED};
+use crate::bridge;
 use crate::cli::args::Add;
 use crate::cli::confirm::is_confirmed;
 use crate::cli::error::with_causes;
 use crate::cli::files::named;
+use crate::cli::install::users_home;
 use crate::cli::starter::write_schema;
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
 use crate::config::PackFile;
@@ -171,13 +173,15 @@ fn next_steps(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<(), 
             "next: `{trust}`, since hooks of a project run only after an approval"
         )?;
     } else if context.is_standalone() {
+        let home = users_home()?;
+        if BRIDGED.iter().any(|agent| bridge::was_made(agent, &home)) {
+            let check = context.command("check");
+            writeln!(terminal, "next: `{check}` says whether it works")?;
+            return Ok(());
+        }
         let [agent, others @ ..] = BRIDGED.map(Agent::name);
         let install = context.command(&format!("install {agent}"));
-        let others = others.join(", ");
-        writeln!(
-            terminal,
-            "next: `{install}` (or {others}), if you have not done that yet"
-        )?;
+        writeln!(terminal, "next: `{install}` (or {})", others.join(", "))?;
     }
     Ok(())
 }

@@ -60,7 +60,11 @@ fn no_file(context: &Context<'_>, hooks: &Hooks) -> CommandError {
         message += &format!("\n  {hint}");
     }
     let init = context.command("init --global");
-    CommandError::new(message).with_fix(format!("name one, or write one with `{init}`"))
+    let misnamed = context.misnamed(hooks).into_iter().next();
+    CommandError::new(message).with_fix(match misnamed {
+        Some((_, _, fix)) => fix,
+        None => format!("name one, or write one with `{init}`"),
+    })
 }
 
 impl CheckOutput {
@@ -76,6 +80,9 @@ impl CheckOutput {
         for checkup in &agents {
             self.all.problems.extend_from_slice(&checkup.problems);
             self.agents.extend(checkup.state(context));
+        }
+        for (path, message, fix) in context.misnamed(&hooks) {
+            self.all.warn(&path, message, fix);
         }
         let all = &self.all;
         if all.files.is_empty() && all.is_ok() && !has_approvals && !is_guarding {
@@ -109,7 +116,9 @@ impl CheckOutput {
         let path = context.hooks.config().path_to_edit(None);
         let path = path.unwrap_or_default();
         if let Some(message) = context.disabled(hooks) {
-            self.find(Path::new("the environment"), message, "unset it");
+            let variable = context.disabled_by().unwrap_or_default();
+            let fix = format!("run `unset {variable}`");
+            self.find(Path::new("the environment"), message, fix);
         } else if is_guarding && self.all.in_use == 0 && self.all.problems.is_empty() {
             let add = context.command("add git rm secrets");
             let message = match self.all.loaded {

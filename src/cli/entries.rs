@@ -198,6 +198,21 @@ pub(crate) fn title(hook: &Hook) -> String {
     }
 }
 
+/// Returns the question whether another tool of these hooks is meant, if one has a similar name, such as `bash` for `Bash`.
+pub(crate) fn meant_tool<'n>(
+    tool: &str,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Option<String> {
+    let distance = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &tool.to_lowercase());
+    let near = names.into_iter().find(|name| distance(name) > 0.88)?;
+    let case = if near.eq_ignore_ascii_case(tool) {
+        " (upper and lower case must agree)"
+    } else {
+        ""
+    };
+    Some(format!("did you mean `--tool {near}`?{case}"))
+}
+
 /// Returns the variables of the program's environment that the hook inherits, if it names them.
 pub(crate) fn inherited(hook: &Hook) -> Option<String> {
     let names = hook.inherit()?;

@@ -8,10 +8,14 @@ use crate::agents::AGENTS;
 use crate::cli::args;
 use crate::cli::files::{below_here, display_path};
 use crate::cli::{Context, Terminal};
+use crate::files::quoted_path;
 use crate::{Hooks, LoadReport, printable};
 
 /// The most files of other hosts that are read for a hint.
 const MOST_OF_OTHERS: usize = 8;
+
+/// Names of a hooks file that are not read.
+const SIMILAR: [&str; 2] = ["hook.json", "hooks.jsonc"];
 
 impl Context<'_> {
     /// Writes the problems of hooks files to standard error, and a note if a variable disables all hooks but the
@@ -107,9 +111,54 @@ impl Context<'_> {
         missing.iter().map(|path| below_here(path)).collect()
     }
 
-    /// Returns a hint for each file of another host or agent in the project, if it has no file of its own and no
-    /// problem.
+    /// Finds files that are probably meant as the user's or the project's hooks file, but have another name. Each has a message
+    /// and the fix.
+    pub(crate) fn misnamed(&self, hooks: &Hooks) -> Vec<(PathBuf, String, String)> {
+        if !self.common.config.is_empty() {
+            return Vec::new();
+        }
+        let mut all = Vec::new();
+        for root in [None, hooks.project()] {
+            let usual = hooks.config().path_to_edit(root);
+            let Some(usual) = usual.filter(|usual| !usual.exists()) else {
+                continue;
+            };
+            let mut places = Vec::from(SIMILAR.map(|name| usual.with_file_name(name)));
+            if let Some(root) = root {
+                let of_host = root.join(format!(".{}", self.profile().name()));
+                places.extend(SIMILAR.map(|name| of_host.join(name)));
+                places.push(root.join("hooks.json"));
+            }
+            let is_one =
+                |path: &PathBuf| path.is_file() && self.checker().checked(path, false).loaded > 0;
+            all.extend(places.into_iter().find(is_one).map(|path| {
+                let quoted = |path: &Path| quoted_path(below_here(path).as_ref());
+                let message = format!(
+                    "this file is not read: the hooks file is `{}`",
+                    below_here(&usual)
+                );
+                let directory = usual.parent().filter(|directory| !directory.exists());
+                let create =
+                    directory.map(|directory| format!("mkdir -p {} && ", quoted(directory)));
+                let (from, to) = (quoted(&path), quoted(&usual));
+                let fix = format!("run `{}mv {from} {to}`", create.unwrap_or_default());
+                (path, message, fix)
+            }));
+        }
+        all
+    }
+
+    /// Returns a hint for each file of the project that is not read: one with another name, and those of other hosts and agents,
+    /// if the project has no file of its own and no problem.
     pub(crate) fn others(&self, hooks: &Hooks) -> Vec<String> {
+        let misnamed = self.misnamed(hooks).into_iter();
+        let misnamed = misnamed.map(|(path, message, fix)| {
+            format!("hint: `{}`: {message}; {fix}", display_path(&path))
+        });
+        misnamed.chain(self.of_other_programs(hooks)).collect()
+    }
+
+    fn of_other_programs(&self, hooks: &Hooks) -> Vec<String> {
         let Some(root) = hooks.project().filter(|_| self.is_standalone()) else {
             return Vec::new();
         };

@@ -13,7 +13,6 @@ use crate::cli::files::named;
 use crate::cli::{CommandError, Context, Done, Exit, Terminal};
 use crate::config::read_for_saving;
 use crate::files::{NewFile, lock, remove, replace};
-use crate::json::{Positions, readable};
 
 /// The user's settings of an agent.
 struct Settings {
@@ -77,11 +76,14 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
         )?;
     }
     let is_done = approve_all(&written, &registration, context, args.yes, terminal)?;
-    let (check, init) = (context.command("check"), context.command("init --global"));
+    let (check, add) = (
+        context.command("check"),
+        context.command("add git rm secrets"),
+    );
     if !context.hooks.config().has_hooks_of_user() {
         writeln!(
             terminal,
-            "you have no hooks yet, so nothing is guarded: write some with `{init}`"
+            "you have no hooks yet, so nothing is guarded: add some, as with `{add}`"
         )?;
     }
     writeln!(terminal, "next: `{check}` says whether it works")?;
@@ -224,8 +226,9 @@ fn approve(
     let Some(approval) = &settings.agent.approval else {
         return Ok(None);
     };
-    let not_approved = |why: &str| Ok(Some(format!("{why}: {}", approval.by_hand)));
     let (title, path) = (settings.agent.title(), &settings.path);
+    let by_hand = approval.by_hand;
+    let not_approved = |why: &str| Ok(Some(format!("{}: {why}: {by_hand}", named(path))));
     let user = User {
         program: approval.program,
         home: &registration.home,
@@ -457,8 +460,7 @@ impl Settings {
         }
         let text = before.as_deref().unwrap_or(bridge::empty(agent));
         let after = edit(text).map_err(|mistake| {
-            let body = readable(text);
-            let place = Positions::new(&body, body.skipped).position(mistake.place);
+            let place = mistake.position(text);
             let place = format!(", line {}, column {}", place.line, place.column);
             cannot(&place, mistake.message)
         })?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::approval::{Approvals, review};
 use crate::cli::args::List;
-use crate::cli::entries::{Entry, inherited, place, style_of, title};
+use crate::cli::entries::{Entry, inherited, meant_tool, place, style_of, title};
 use crate::cli::files::display_path;
 use crate::cli::fire::list;
 use crate::cli::{Context, Done, Exit, Style, Terminal};
@@ -55,12 +55,19 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
     };
     let loaded = hooks.full_report();
     let mut entries = Entry::all(&hooks);
-    if let Some(events) = selected {
+    let mut hints = Vec::new();
+    if let (Some(events), Some(tool)) = (selected, &args.given.tool) {
+        hints.extend(other_tool(tool, &entries, &events));
         entries.retain(|entry| {
             events
                 .iter()
                 .any(|event| entry.source.pattern().matches(event))
         });
+    }
+    // The places are listed in any case.
+    match &*context.nothing_found(&hooks) {
+        [] => hints.extend(context.others(&hooks)),
+        [_, rest @ ..] => hints.extend_from_slice(rest),
     }
     let with_hooks = project.as_ref().filter(|project| project.has_hooks());
     let report = ListOutput {
@@ -73,11 +80,7 @@ pub(crate) fn run(args: &List, context: &Context<'_>, terminal: &mut Terminal<'_
         hooks: entries,
         approvals: project.as_ref().map(Review::for_programs),
         problems: &loaded.problems,
-        // The places are listed in any case.
-        hints: match &*context.nothing_found(&hooks) {
-            [] => context.others(&hooks),
-            [_, rest @ ..] => rest.to_vec(),
-        },
+        hints,
         summary: with_hooks
             .map(|project| project.summary(context))
             .unwrap_or_default(),
@@ -161,6 +164,18 @@ fn events_of(tool: &str, context: &Context<'_>) -> Vec<HookEvent> {
     let of_tools = all.filter(|event| event.may_have_tool());
     let events = of_tools.map(|event| HookEvent::new(event.event_type().clone()));
     events.map(|event| event.with_tool_name(tool)).collect()
+}
+
+/// Says that no hook is for this tool alone, if one is for a tool with a similar name.
+fn other_tool(tool: &str, entries: &[Entry], events: &[HookEvent]) -> Option<String> {
+    let patterns = entries.iter().map(|entry| entry.source.pattern());
+    let names = patterns.flat_map(|pattern| {
+        let events = events.iter().map(|event| &event.event_type);
+        events.flat_map(|event| pattern.other_tools(event))
+    });
+    let names: Vec<_> = names.collect();
+    let meant = meant_tool(tool, names.iter().copied()).filter(|_| !names.contains(&tool));
+    Some(format!("no hook is for the tool `{tool}`; {}", meant?))
 }
 
 /// Returns the settings of a hook, each with its name.

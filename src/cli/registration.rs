@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::agents::{Agent, BRIDGED, OwnCommand};
-use crate::bridge::{self, Approvals, BoundedChild, Registration, Runs, User};
+use crate::bridge::{self, Approvals, BoundedChild, Mistake, Registration, Runs, User};
 use crate::cli::args::Recording;
 use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
@@ -42,6 +42,9 @@ const LONGEST: Duration = Duration::from_secs(20);
 
 /// The most bytes of a probe's output that are read.
 const MOST_OUTPUT: u64 = 4096;
+
+/// The most events that a problem names.
+const MOST_NAMED: usize = 3;
 
 /// The state of this program's registration in one agent.
 pub(crate) struct Checkup {
@@ -87,7 +90,7 @@ pub(crate) fn checkups(
         Registration::of_environment(context.own_profile()).map_err(CommandError::new)?;
     let checkup = |agent: &'static Agent| {
         let mut checkup = Checkup::new(agent, users_file(agent, &home));
-        let is_expected = named.contains(&agent) || registration.was_made(agent);
+        let is_expected = named.contains(&agent) || bridge::was_made(agent, &registration.home);
         checkup.check(&registration, context);
         if checkup.own.is_empty() && !is_expected {
             checkup.problems.clear();
@@ -112,6 +115,15 @@ impl Checkup {
     fn find(&mut self, problem: impl Into<String>, fix: impl Into<String>) {
         let problem = Problem::in_file(Severity::Error, &self.path, problem).with_help(fix);
         self.problems.push(problem.made_printable());
+    }
+
+    /// Adds a mistake in the text of the file.
+    fn find_in(&mut self, text: &str, mistake: Mistake, install: &str) {
+        let place = mistake.position(text);
+        self.find(mistake.message, format!("correct the file, then {install}"));
+        if let Some(problem) = self.problems.last_mut() {
+            problem.range = Some(place..place);
+        }
     }
 
     /// Returns whether the agent starts this program.
@@ -165,29 +177,37 @@ impl Checkup {
         };
         match bridge::registered(self.agent, &text) {
             Ok(own) => self.own = own,
-            Err(mistake) => {
-                let problem = format!("the file cannot be read: {}", mistake.message);
-                return self.find(problem, "correct the file");
+            Err(mut mistake) => {
+                mistake.message.insert_str(0, "the file cannot be read: ");
+                return self.find_in(&text, mistake, &install);
             }
         }
-        if self.own.is_empty() {
-            return self.find(self.not_registered(), install);
-        }
         if let Err(mistake) = bridge::usable(self.agent, &text) {
-            self.find(mistake.message, "correct the file");
+            self.find_in(&text, mistake, &install);
+        } else if self.own.is_empty() {
+            self.find(self.not_registered(), install.clone());
+        }
+        if self.own.is_empty() {
+            return;
         }
         self.check_switches();
         // These options are chosen when the program is registered.
         let users_path = registration.path.clone();
         let mut kept = registration.keeping(self.agent, &text);
         // The shells of a person differ in `PATH`, and `install` has asked for the one that hooks get.
-        kept.path = self.registered_path().unwrap_or(kept.path);
+        let is_usable = |path: &String| env::split_paths(path).any(|directory| directory.is_dir());
+        let registered_path = self.registered_path().filter(is_usable);
+        kept.path = registered_path.unwrap_or(kept.path);
         let registration = &kept;
         self.trace_events.clone_from(&registration.trace_events);
         self.has_started = bridge::has_started(&registration.home, self.agent, &self.path);
         self.check_recording(context, &install);
-        self.compare(registration, &install);
-        self.check_approvals(&users_path, registration, &install);
+        self.check_approvals(&users_path, registration, &install, context);
+        if let Some(missing) = self.missing_program() {
+            let problem = format!("it starts `{}`, which is not there", missing.display());
+            return self.find(problem, install);
+        }
+        self.compare(registration, &text, &install);
         if let Err(why) = self.probe(registration) {
             let problem = format!("a call that must be blocked was answered with {why}");
             self.find(problem, format!("correct this, or {install}"));
@@ -246,36 +266,38 @@ impl Checkup {
         }
     }
 
-    /// Compares the registered handlers with those that `install` would register.
-    fn compare(&mut self, registration: &Registration, install: &str) {
-        let commands = self
-            .own
-            .iter()
-            .filter_map(|(_, handler)| handler["command"].as_str());
-        let mut own = commands.filter_map(|command| OwnCommand::read(self.agent, command));
-        let is_missing = |own: &OwnCommand| own.program().is_absolute() && !own.program().is_file();
-        if let Some(missing) = own.find(is_missing) {
-            let problem = format!(
-                "it starts `{}`, which is not there",
-                missing.program().display()
-            );
-            return self.find(problem, install);
-        }
+    /// Returns the program of a registered command, if it does not exist.
+    fn missing_program(&self) -> Option<PathBuf> {
+        let handlers = self.own.iter();
+        let commands = handlers.filter_map(|(_, handler)| handler["command"].as_str());
+        let own = commands.filter_map(|command| OwnCommand::read(self.agent, command));
+        let mut programs = own.map(|own| own.program().to_owned());
+        programs.find(|program| program.is_absolute() && !program.is_file())
+    }
+
+    /// Compares the registered handlers, and the rest of a plugin, with what `install` would write.
+    fn compare(&mut self, registration: &Registration, text: &str, install: &str) {
+        let changed = bridge::changed_by_hand(self.agent, text).unwrap_or_default();
         let handlers = registration.handlers(self.agent).unwrap_or_default();
         let is_there = |event: &str, handler: &Value| {
             let mut own = self.own.iter();
-            own.any(|(known, value)| known == event && value == handler)
+            let is_changed = changed.iter().any(|changed| changed == event);
+            !is_changed && own.any(|(known, value)| known == event && value == handler)
         };
         let different = handlers
             .iter()
             .filter(|(event, handler)| !is_there(event, handler));
         let different: Vec<_> = different.map(|(event, _)| *event).collect();
         if !different.is_empty() {
+            let named = different.iter().take(MOST_NAMED).copied();
+            let mut events = named.collect::<Vec<_>>().join(", ");
+            if different.len() > MOST_NAMED {
+                events += &format!(" and {} more", different.len() - MOST_NAMED);
+            }
             let problem = format!(
-                "it is registered by hand, by another version, or as another environment was, at {}",
-                different.join(", ")
+                "another version has registered it, or a person has changed it: see {events}"
             );
-            self.find(problem, install);
+            self.find(problem, format!("{install}, which writes it anew"));
         } else if !registration.is_copied() {
             let copy = named(&registration.program);
             let problem = format!("it starts {copy}, a copy of another version of this program");
@@ -284,7 +306,13 @@ impl Checkup {
     }
 
     /// Asks the agent whether it runs the handlers, if it can answer.
-    fn check_approvals(&mut self, path: &str, registration: &Registration, install: &str) {
+    fn check_approvals(
+        &mut self,
+        path: &str,
+        registration: &Registration,
+        install: &str,
+        context: &Context<'_>,
+    ) {
         let Some(approval) = &self.agent.approval else {
             return;
         };
@@ -300,10 +328,11 @@ impl Checkup {
             Ok(approvals) => approvals,
             Err(error) => {
                 return self.find(
-                    format!("whether {title} runs them is not known: {error}"),
+                    format!("it is not known whether {title} runs the hooks: {error}"),
                     format!(
-                        "see that `{}` is in your `PATH` and starts, or look into `/hooks`",
-                        self.agent
+                        "see that `{}` is in your `PATH` and starts, or look into its `/hooks`; without {title}, run `{}`",
+                        self.agent,
+                        context.command(&format!("uninstall {}", self.agent))
                     ),
                 );
             }
@@ -341,7 +370,10 @@ impl Checkup {
         let (event, input) = bridge::probe(self.agent, &registration.home);
         let mut own = self.own.iter();
         let handler = own.find(|(known, _)| *known == event);
-        let (_, handler) = handler.ok_or_else(|| format!("no handler for `{event}`"))?;
+        // A missing handler is found by the comparison.
+        let Some((_, handler)) = handler else {
+            return Ok(());
+        };
         let command = handler["command"].as_str().unwrap_or_default();
         let (status, output) = started(command, &input, &registration.home)?;
         // A hooks file that is broken blocks everything.

@@ -126,7 +126,7 @@ impl HookConfig {
                 ProjectApprovals::none(root)
             }
             Err(error) => {
-                to_approve.for_each(|file| refuse_without_store(file, &error, disabled));
+                to_approve.for_each(|file| refuse_without_store(file, &error, disabled, &command));
                 return admission;
             }
         };
@@ -281,7 +281,7 @@ fn problem_of(item: &Item, path: &Path, message: String) -> Problem {
 }
 
 /// Refuses all hooks: a store that cannot be read may have approved any of them, or none.
-fn refuse_without_store(file: &mut Loaded, error: &TrustError, disabled: &Disabled) {
+fn refuse_without_store(file: &mut Loaded, error: &TrustError, disabled: &Disabled, command: &str) {
     let why = error.to_string();
     for item in &mut file.items {
         if !item.is_placeholder {
@@ -289,7 +289,10 @@ fn refuse_without_store(file: &mut Loaded, error: &TrustError, disabled: &Disabl
         }
         disabled.hide_entry(item);
     }
-    file.report(Problem::in_file(Severity::Error, &file.path, why));
+    let help = format!(
+        "if it cannot be corrected, remove the store, and approve the hooks again: `{command}`"
+    );
+    file.report(Problem::in_file(Severity::Error, &file.path, why).with_help(help));
 }
 
 fn without_home(path: &Path) -> Problem {

@@ -299,7 +299,12 @@ fn list_of_hooks<'t, 'a>(file: Node<'t, 'a>) -> Result<Option<Node<'t, 'a>>, Pro
             let key = other.key;
             let message = format!("the file has no list `hooks`, and an unknown key `{key}`");
             let problem = Problem::error("", message).at(other.key_range);
-            problem.with_suggestion_of(nearest_key_of_file(key))
+            let problem = problem.with_suggestion_of(nearest_key_of_file(key));
+            if is_key(key) {
+                problem.with_help(r#"write {"hooks": [ ... ]} around the entry"#)
+            } else {
+                problem
+            }
         }
     })
 }

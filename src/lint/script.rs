@@ -35,6 +35,7 @@ struct Start {
     /// The file that runs.
     script: Option<String>,
     key: &'static str,
+    program_key: &'static str,
 }
 
 /// Returns the problem that keeps the script of a hook from running. The script is the first word if it is a path, or the word
@@ -93,7 +94,9 @@ fn beginning(hook: &Hook, start: &Start, checks_start: bool) -> Result<Option<St
     if let Some(program) =
         program.filter(|program| checks_start && is_missing_program(hook, program))
     {
-        return fault(format!("`{}` is not found in `PATH`", shortened(program)));
+        let message = format!("`{}` is not found in `PATH`", shortened(program));
+        let problem = Problem::warning(start.program_key, message);
+        return Err(problem.with_help("install it, or write its whole path"));
     }
     let Some(script) = &start.script else {
         return Ok(None);
@@ -106,7 +109,11 @@ fn beginning(hook: &Hook, start: &Start, checks_start: bool) -> Result<Option<St
     };
     if program.is_none() && cfg!(unix) && !files::is_executable(&metadata) {
         let fault = fault(format!("`{name}` is not executable"));
-        return fault.map_err(|problem| problem.with_help("make it executable with `chmod +x`"));
+        let help = format!(
+            "make it executable with `chmod +x {}`",
+            files::quoted_path(&path)
+        );
+        return fault.map_err(|problem| problem.with_help(help));
     }
     let Some(text) = beginning_of(&path) else {
         return Ok(None);
@@ -142,14 +149,17 @@ fn start_of(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<S
     let (program, script, key) = match second {
         _ if is_path(&first) && is_plain(&first) => (None, Some(first), keys[0]),
         Some(second) => (Some(first), Some(second), keys[1]),
-        None if matches!(hook.action(), HookCommand::Program(_)) => (Some(first), None, keys[0]),
-        // A shell may have a function of any name.
+        None if matches!(hook.action(), HookCommand::Program(_)) || is_runner(&first) => {
+            (Some(first), None, keys[0])
+        }
+        // A shell has builtins.
         None => return None,
     };
     Some(Start {
         program,
         script,
         key,
+        program_key: keys[0],
     })
 }
 
@@ -157,15 +167,21 @@ fn start_of(hook: &Hook, directory: impl Fn(&str) -> Option<String>) -> Option<S
 const RUNNERS: &str = "bash bun dash deno env exec fish ksh lua node nodejs perl php powershell pwsh pypy python ruby sh \
      source tclsh zsh";
 
-/// Returns whether the program runs the file that the next word names.
-fn runs(program: &str, word: &str) -> bool {
+/// The program that most hooks use to read their input.
+const JQ: &str = "jq";
+
+fn is_runner(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let is_runner = RUNNERS.split(' ').any(|runner| runner == stem);
+    stem == JQ || RUNNERS.split(' ').any(|runner| runner == stem)
+}
+
+/// Returns whether the program runs the file that the next word names.
+fn runs(program: &str, word: &str) -> bool {
     // An absolute path is a file. Another word without an extension may be a command of the program.
     let path = Path::new(word);
     let is_file = !word.starts_with('-') && (path.is_absolute() || path.extension().is_some());
-    is_runner && is_file && !word.contains('=') && is_plain(word)
+    is_runner(program) && program != JQ && is_file && !word.contains('=') && is_plain(word)
 }
 
 /// Returns the script of a command that is named by a relative path, with its key.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::is_as_written;
 use crate::agents::{Agent, OwnCommand};
 use crate::config::json_input;
-use crate::json::{self, JsonTree, NOT_AN_OBJECT, Node, parse_options};
+use crate::json::{self, JsonTree, NOT_AN_OBJECT, Node, Position, Positions, parse_options};
 
 /// The reason why a text cannot be edited safely.
 #[derive(Debug)]
@@ -17,6 +17,14 @@ pub(crate) struct Mistake {
     /// The byte at which the mistake begins.
     pub(crate) place: usize,
     pub(crate) message: String,
+}
+
+impl Mistake {
+    /// Returns its position in the text that was read.
+    pub(crate) fn position(&self, text: &str) -> Position {
+        let body = json::readable(text);
+        Positions::new(&body, body.skipped).position(self.place)
+    }
 }
 
 /// Returns the text with these handlers of the agent's events, in place of others of this program.

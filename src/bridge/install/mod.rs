@@ -150,11 +150,6 @@ impl Registration {
         message_of(agent, &self.home)
     }
 
-    /// Returns whether `install` has registered this program in the agent, and `uninstall` has not ended that.
-    pub(crate) fn was_made(&self, agent: &Agent) -> bool {
-        self.message_of(agent).is_file()
-    }
-
     /// Writes this message.
     ///
     /// # Errors
@@ -265,6 +260,11 @@ impl Registration {
 
 fn message_of(agent: &Agent, home: &Path) -> PathBuf {
     state(home).join(format!("did-not-run-{}", agent.name()))
+}
+
+/// Returns whether `install` has registered this program in the agent, and `uninstall` has not ended that.
+pub(crate) fn was_made(agent: &Agent, home: &Path) -> bool {
+    message_of(agent, home).is_file()
 }
 
 /// Removes what [`Registration::write_message`] has written.

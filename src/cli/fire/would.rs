@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::event;
 use crate::cli::args::List;
-use crate::cli::entries::{Entry, FAILS, headline, inherited, left_out_of, title};
+use crate::cli::entries::{Entry, FAILS, headline, inherited, left_out_of, meant_tool, title};
 use crate::cli::files::display_path;
 use crate::cli::{Context, Done, Exit, Style, Terminal, counted};
 use crate::config::Severity;
@@ -174,11 +174,5 @@ fn nearest_tool(event: &HookEvent, explanation: &Explanation) -> Option<String> 
         names.next()?;
         return Some("; name it with `--tool`".to_owned());
     };
-    let distance = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &tool.to_lowercase());
-    let near = names.find(|name| distance(name) > 0.88)?;
-    Some(if near.eq_ignore_ascii_case(tool) {
-        "; upper and lower case must agree".to_owned()
-    } else {
-        format!("; did you mean `--tool {near}`?")
-    })
+    Some(format!("; {}", meant_tool(tool, names)?))
 }

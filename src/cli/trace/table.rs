@@ -27,7 +27,11 @@ pub(super) fn of(traced: &Traced) -> String {
         }
         table += "\n";
     }
-    table + &sum(traced) + "\n"
+    table += &sum(traced);
+    if traced.entries.is_empty() {
+        table += ": no hook has run; `replay` and `trace --check` read recorded events";
+    }
+    table + "\n"
 }
 
 fn name_and_style(kind: Kind) -> (&'static str, Style) {

@@ -40,7 +40,7 @@ done
 
 impl User {
     /// Installs the stand-in for this user.
-    pub(super) fn has_codex(&self) {
+    pub(crate) fn has_codex(&self) {
         let program = self.write("bin/codex", SCRIPT);
         fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
     }

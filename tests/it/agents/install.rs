@@ -488,7 +488,7 @@ fn codex_runs_what_a_person_has_approved() {
 
 #[test]
 fn what_codex_does_not_take_is_said() {
-    let by_hand = "approve them in `/hooks`: before that Codex runs none";
+    let by_hand = "approve them in Codex, in `/hooks`: before that it runs none";
     for (mode, expected) in [
         (
             "refuses",

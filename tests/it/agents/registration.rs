@@ -128,7 +128,7 @@ fn a_registration_that_does_not_work_has_a_fix() {
         ("which is not there", install, &|text| {
             with(text, "/no/such/forge-hooks")
         }),
-        ("by another version", install, &|text| {
+        ("another version has registered it", install, &|text| {
             text.replace("--timeout ", "--timeout=1 --timeout ")
         }),
         (
@@ -192,7 +192,7 @@ fn what_codex_does_not_run_is_found() {
     );
     check(
         "silent",
-        "whether Codex runs them is not known",
+        "it is not known whether Codex runs the hooks",
         "see that `codex` is in your `PATH` and starts",
     );
 }

@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::{User, with};
 
-const GIT: &str = "config/forge-hooks/hooks.d/git.json";
+pub(super) const GIT: &str = "config/forge-hooks/hooks.d/git.json";
 /// Makes the pack another version: as a program of that version writes it, with a digest of its own.
-fn make_older(text: &str) -> String {
+pub(super) fn make_older(text: &str) -> String {
     let mut pack: Value = serde_json::from_str(text).unwrap();
     pack["pack"]["version"] = 0.into();
     pack["hooks"][0]["answer"]["reason"] = "no\u{1b}[2J".into();
