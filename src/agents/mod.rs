@@ -62,6 +62,12 @@ pub(crate) const BRIDGED: [&Agent; 10] = [
     CLAUDE, CODEX, GEMINI, COPILOT, QWEN, KIMI, OPENCODE, KILO, PI, GROK,
 ];
 
+/// Returns the agent with this name on the command line.
+#[cfg(feature = "cli")]
+pub(crate) fn named(name: &str) -> Option<&'static Agent> {
+    BRIDGED.into_iter().find(|agent| agent.name == name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 //!
 //! Never writes over what a person has changed.
 
-use crate::agents::{Agent, BRIDGED};
+use crate::agents::BRIDGED;
 use crate::bridge;
 use crate::cli::args::Add;
 use crate::cli::confirm::is_confirmed;
@@ -179,9 +179,7 @@ fn next_steps(context: &Context<'_>, terminal: &mut Terminal<'_>) -> Result<(), 
             writeln!(terminal, "next: `{check}` says whether it works")?;
             return Ok(());
         }
-        let [agent, others @ ..] = BRIDGED.map(Agent::name);
-        let install = context.command(&format!("install {agent}"));
-        writeln!(terminal, "next: `{install}` (or {})", others.join(", "))?;
+        writeln!(terminal, "next: {}", context.install())?;
     }
     Ok(())
 }

@@ -38,6 +38,19 @@ const OF_FILES: [&str; 3] = ["config", "project", "no_global"];
 /// The commands that read no hooks files: the options have no effect there.
 const WITHOUT_FILES: [&str; 5] = ["events", "trace", "install", "uninstall", "completions"];
 
+/// # Errors
+/// If the options select hooks files and the command reads none.
+pub(crate) fn check(matches: &clap::ArgMatches, common: &Common) -> Result<(), CommandError> {
+    let is_without_files = matches
+        .subcommand_name()
+        .is_some_and(|name| WITHOUT_FILES.contains(&name));
+    if is_without_files && common.selects_files() {
+        let message = "`--config`, `--project` and `--no-global` have no effect on this command";
+        return Err(CommandError::new(message).with_fix("leave them out"));
+    }
+    Ok(())
+}
+
 /// The option of [`Standalone`] that only a program without a host has.
 pub(crate) const PROFILE: &str = "profile";
 
@@ -84,16 +97,12 @@ pub(crate) fn vocabulary(matches: &clap::ArgMatches) -> Option<&PathBuf> {
 
 /// One of the agents whose hooks this program runs, by its name.
 fn agent() -> impl TypedValueParser<Value = &'static Agent> {
-    let named = |name: String| {
-        let mut agents = agents::BRIDGED.into_iter();
-        let agent = agents.find(|agent| agent.name() == name);
-        match agent.ok_or("unknown agent")? {
-            agent if agents::AGENTS.contains(&agent) => Ok(agent),
-            agent => Err(format!(
-                "hosts do not run hooks of {}: write them into hooks.json, which runs under it after `install {name}`",
-                agent.title()
-            )),
-        }
+    let named = |name: String| match agents::named(&name).ok_or("unknown agent")? {
+        agent if agents::AGENTS.contains(&agent) => Ok(agent),
+        agent => Err(format!(
+            "hosts do not run hooks of {}: write them into hooks.json, which runs under it after `install {name}`",
+            agent.title()
+        )),
     };
     let names = agents::BRIDGED.map(|agent| {
         let is_run = agents::AGENTS.contains(&agent);
@@ -104,18 +113,8 @@ fn agent() -> impl TypedValueParser<Value = &'static Agent> {
 
 /// One of the agents under which this program runs hooks, by its name.
 fn guarded() -> impl TypedValueParser<Value = &'static Agent> {
-    one_of(&agents::BRIDGED)
-}
-
-fn one_of(agents: &'static [&'static Agent]) -> impl TypedValueParser<Value = &'static Agent> {
-    let named = |name: String| {
-        let mut agents = agents.iter().copied();
-        agents
-            .find(|agent| agent.name() == name)
-            .ok_or("unknown agent")
-    };
-    let names = agents.iter().map(|agent| agent.name());
-    PossibleValuesParser::new(names).try_map(named)
+    let named = |name: String| agents::named(&name).ok_or("unknown agent");
+    PossibleValuesParser::new(agents::BRIDGED.map(Agent::name)).try_map(named)
 }
 
 /// The variable with the name of the host, for users of one host.
@@ -228,7 +227,7 @@ pub(crate) enum Command {
     Install(Install),
     /// Remove what `install` has registered.
     #[command(hide = true)]
-    Uninstall(Uninstall),
+    Uninstall(Agents),
     /// Fire the events of a table of cases, and show which decisions are not as expected.
     Test(Test),
     /// Show the events that hooks can handle: their data, their variables, which can be blocked.
@@ -285,29 +284,6 @@ impl Command {
     /// Returns whether the report of the command's hooks lists missing scripts and programs.
     pub(crate) fn checks_scripts(&self) -> bool {
         !matches!(self, Self::Fire(fire) if fire.json)
-    }
-
-    /// Returns whether the command reads no hooks files, so that no option selects them.
-    fn is_without_files(&self) -> bool {
-        matches!(
-            self,
-            Self::Events(_)
-                | Self::Trace(_)
-                | Self::Completions { .. }
-                | Self::Install(_)
-                | Self::Uninstall(_)
-        )
-    }
-
-    /// # Errors
-    /// If an option has no effect on the command.
-    pub(crate) fn check(&self, common: &Common) -> Result<(), CommandError> {
-        if self.is_without_files() && common.selects_files() {
-            let message =
-                "`--config`, `--project` and `--no-global` have no effect on this command";
-            return Err(CommandError::new(message).with_fix("leave them out"));
-        }
-        Ok(())
     }
 
     /// Returns whether the command changes the user's or the project's files, or their approval.
@@ -443,50 +419,35 @@ fn seconds(text: &str) -> Result<Duration, String> {
     seconds.ok_or_else(|| "expected a number of seconds above 0".to_owned())
 }
 
+/// The agents whose settings a command changes.
 #[derive(Args)]
-pub(crate) struct Install {
+pub(crate) struct Agents {
     /// The agents.
     #[arg(value_name = "AGENT", required = true, value_parser = guarded())]
     agents: Vec<&'static Agent>,
     /// Write without asking.
     #[arg(long, short)]
     pub(crate) yes: bool,
+}
+
+impl Agents {
+    /// The agents, each once.
+    pub(crate) fn each_once(&self) -> impl Iterator<Item = &'static Agent> {
+        let is_named = |agent: &&Agent| self.agents.contains(agent);
+        agents::BRIDGED.into_iter().filter(is_named)
+    }
+}
+
+#[derive(Args)]
+pub(crate) struct Install {
+    #[command(flatten)]
+    pub(crate) agents: Agents,
     /// A variable of the agent that hooks inherit besides the usual ones, such as `JAVA_HOME`; can be repeated. One that is registered
     /// already stays.
     #[arg(long, value_name = "NAME")]
     pub(crate) inherit: Vec<String>,
     #[command(flatten)]
     pub(crate) recording: Recording,
-}
-
-/// The agents whose settings `uninstall` changes.
-#[derive(Args)]
-pub(crate) struct Uninstall {
-    /// The agents.
-    #[arg(value_name = "AGENT", required = true, value_parser = guarded())]
-    agents: Vec<&'static Agent>,
-    /// Write without asking.
-    #[arg(long, short)]
-    pub(crate) yes: bool,
-}
-
-impl Install {
-    /// The agents, each once.
-    pub(crate) fn agents(&self) -> Vec<&'static Agent> {
-        each_once(&self.agents)
-    }
-}
-
-impl Uninstall {
-    /// The agents, each once.
-    pub(crate) fn agents(&self) -> Vec<&'static Agent> {
-        each_once(&self.agents)
-    }
-}
-
-fn each_once(agents: &[&'static Agent]) -> Vec<&'static Agent> {
-    let is_named = |agent: &&Agent| agents.contains(agent);
-    agents::BRIDGED.into_iter().filter(is_named).collect()
 }
 
 #[derive(Args)]

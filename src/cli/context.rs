@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf, absolute};
 
-use crate::agents::Agent;
+use crate::agents::{Agent, BRIDGED};
 use crate::cli::CommandError;
 use crate::cli::args::{self, Common, Recording};
 use crate::config::TrustPolicy;
@@ -221,6 +221,13 @@ impl Context<'_> {
     /// Returns the step that fixes a hooks file with errors.
     pub(crate) fn fix_errors(&self) -> String {
         format!("fix them; `{}` shows them", self.command("check"))
+    }
+
+    /// Returns the command that guards an agent, with the names of the others.
+    pub(crate) fn install(&self) -> String {
+        let [agent, others @ ..] = BRIDGED.map(Agent::name);
+        let install = self.command(&format!("install {agent}"));
+        format!("`{install}` (or {})", others.join(", "))
     }
 
     /// Returns a command of this program for the user to type, for the same host and project.

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::cli::Style;
 use crate::cli::files::display_path;
 use crate::entry::{Off, Standing};
+use crate::events::{LIKE_AN_EVENT, nearest};
 use crate::executor::Explanation;
 use crate::{FailureKind, Hook, HookEvent, Hooks, LoadReport, Redactor};
 
@@ -203,8 +204,7 @@ pub(crate) fn meant_tool<'n>(
     tool: &str,
     names: impl IntoIterator<Item = &'n str>,
 ) -> Option<String> {
-    let distance = |name: &str| strsim::jaro_winkler(&name.to_lowercase(), &tool.to_lowercase());
-    let near = names.into_iter().find(|name| distance(name) > 0.88)?;
+    let near = nearest(tool, names.into_iter(), LIKE_AN_EVENT)?;
     let case = if near.eq_ignore_ascii_case(tool) {
         " (upper and lower case must agree)"
     } else {
@@ -213,12 +213,27 @@ pub(crate) fn meant_tool<'n>(
     Some(format!("did you mean `--tool {near}`?{case}"))
 }
 
-/// Returns the variables of the program's environment that the hook inherits, if it names them.
-pub(crate) fn inherited(hook: &Hook) -> Option<String> {
-    let names = hook.inherit()?;
-    Some(if names.is_empty() {
-        "no variables".to_owned()
-    } else {
-        names.join(", ")
-    })
+/// Returns what a hook may do, and how it runs, as far as that differs from other hooks; each with its name.
+pub(crate) fn traits(hook: &Hook) -> Vec<(&'static str, String)> {
+    let inherited = hook.inherit().map(|names| match names {
+        [] => "no variables".to_owned(),
+        names => names.join(", "),
+    });
+    let flag = |is_set: bool, meaning: &str| is_set.then(|| meaning.to_owned());
+    let all = [
+        ("inherits", inherited),
+        ("may", hook.may_in_words()),
+        ("sandbox", hook.reach()),
+        (
+            "resident",
+            flag(hook.resident(), "its process is kept for many events"),
+        ),
+        (
+            "enforce",
+            flag(!hook.enforce(), "nothing follows from what it does"),
+        ),
+        ("mode", flag(hook.background(), "in the background")),
+    ];
+    let all = all.into_iter();
+    all.filter_map(|(name, text)| Some((name, text?))).collect()
 }

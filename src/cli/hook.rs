@@ -120,8 +120,7 @@ fn intended(args: &[OsString]) -> Option<(&'static Agent, &'static Event)> {
     let [agent, event, ..] = args else {
         return None;
     };
-    let mut agents = agents::BRIDGED.into_iter();
-    let agent = agents.find(|other| agent == other.name())?;
+    let agent = agents::named(agent.to_str()?)?;
     Some((agent, agent.event_named(event.to_str()?)?))
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::agents::{Agent, BRIDGED, PROGRAM};
 use crate::bridge::{self, Approvals, Mistake, Registration, Runs, User};
-use crate::cli::args::{Install, Recording, Uninstall};
+use crate::cli::args::{Agents, Install, Recording};
 use crate::cli::confirm::is_confirmed;
 use crate::cli::files::named;
 use crate::cli::{CommandError, Context, Done, Exit, Terminal};
@@ -56,9 +56,9 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
     let (all, failed) = registered(args, &registration, context, terminal)?;
     let results = ["already registered", "registered"];
     let copy = || copied(&registration);
-    let (written, failed) = match write(all, failed, args.yes, copy, results, terminal)? {
-        Written::Refused => return Ok(Exit::PROBLEMS),
-        Written::Files(written, failed) => (written, failed),
+    let edited = write(all, failed, args.agents.yes, copy, results, terminal)?;
+    let Some((written, failed)) = edited else {
+        return Ok(Exit::PROBLEMS);
     };
     for settings in &written {
         let agent = settings.agent;
@@ -75,7 +75,7 @@ pub(crate) fn install(args: &Install, context: &Context<'_>, terminal: &mut Term
             "cannot record that you have hooks, so no start says that they are gone: {error}"
         )?;
     }
-    let is_done = approve_all(&written, &registration, context, args.yes, terminal)?;
+    let is_done = approve_all(&written, &registration, context, args.agents.yes, terminal)?;
     let (check, add) = (
         context.command("check"),
         context.command("add git rm secrets"),
@@ -102,7 +102,7 @@ fn copied(registration: &Registration) -> Result<(), CommandError> {
     registration.copy().map_err(cannot)
 }
 
-/// The settings that are to be written, and the errors of other agents.
+/// The settings that are to be written or were written, and the errors of other agents.
 type Edited = (Vec<Settings>, Vec<CommandError>);
 
 /// Edits the settings of each agent, and shows what will be written. An agent whose file cannot be edited keeps no other one
@@ -114,7 +114,7 @@ fn registered(
     terminal: &mut Terminal<'_>,
 ) -> Result<Edited, CommandError> {
     let (mut all, mut failed) = (Vec::new(), Vec::new());
-    for agent in args.agents() {
+    for agent in args.agents.each_once() {
         let own = registration.keeping(agent, &users_text(agent));
         let handlers = own.handlers(agent).map_err(CommandError::new)?;
         let edit = |text: &str| {
@@ -268,23 +268,19 @@ fn approve(
     }
 }
 
-pub(crate) fn uninstall(
-    args: &Uninstall,
-    context: &Context<'_>,
-    terminal: &mut Terminal<'_>,
-) -> Done {
+pub(crate) fn uninstall(args: &Agents, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
     only_itself(context)?;
     let (mut all, mut failed) = (Vec::new(), Vec::new());
-    for agent in args.agents() {
+    for agent in args.each_once() {
         match Settings::edited(agent, |text| bridge::uninstall(agent, text)) {
             Ok(settings) => all.push(settings),
             Err(error) => failed.push(error),
         }
     }
     let results = ["nothing was registered", "no longer registered"];
-    let (written, failed) = match write(all, failed, args.yes, || Ok(()), results, terminal)? {
-        Written::Refused => return Ok(Exit::PROBLEMS),
-        Written::Files(written, failed) => (written, failed),
+    let edited = write(all, failed, args.yes, || Ok(()), results, terminal)?;
+    let Some((written, failed)) = edited else {
+        return Ok(Exit::PROBLEMS);
     };
     let home = users_home()?;
     let mut is_done = true;
@@ -380,15 +376,8 @@ pub(crate) fn only_itself(context: &Context<'_>) -> Result<(), CommandError> {
     Err(CommandError::new(message))
 }
 
-/// The end of the writing: refused, or the written files with the errors of the others.
-enum Written {
-    /// The user has said no.
-    Refused,
-    /// The files that are as they should be, and the errors of the others.
-    Files(Vec<Settings>, Vec<CommandError>),
-}
-
-/// Writes the files that change, after a question and what must be there first.
+/// Writes the files that change, after a question and what must be there first. Returns the files that are as they should be, and
+/// the errors of the others; none if the user has said no.
 fn write(
     all: Vec<Settings>,
     mut failed: Vec<CommandError>,
@@ -396,7 +385,7 @@ fn write(
     first: impl FnOnce() -> Result<(), CommandError>,
     results: [&str; 2],
     terminal: &mut Terminal<'_>,
-) -> Result<Written, CommandError> {
+) -> Result<Option<Edited>, CommandError> {
     if all.is_empty() {
         return Err(ended(failed, Exit::FINE, terminal)
             .err()
@@ -411,7 +400,7 @@ fn write(
     let question = format!("change {}?", paths.join(" and "));
     if !paths.is_empty() && !is_confirmed(yes, &question, terminal)? {
         writeln!(terminal, "nothing was written")?;
-        return Ok(Written::Refused);
+        return Ok(None);
     }
     first()?;
     let mut written = Vec::new();
@@ -428,7 +417,7 @@ fn write(
         }
         written.push(settings);
     }
-    Ok(Written::Files(written, failed))
+    Ok(Some((written, failed)))
 }
 
 impl Settings {

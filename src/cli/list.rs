@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cli::approval::{Approvals, review};
 use crate::cli::args::List;
-use crate::cli::entries::{Entry, inherited, meant_tool, place, style_of, title};
+use crate::cli::entries::{Entry, meant_tool, place, style_of, title, traits};
 use crate::cli::files::display_path;
 use crate::cli::fire::list;
 use crate::cli::{Context, Done, Exit, Style, Terminal};
@@ -200,18 +200,7 @@ fn details(hook: &Hook) -> Vec<(&'static str, String)> {
     if let Some([matches, passes]) = hook.count_of_cases() {
         all.push(("cases", format!("{matches} that match, {passes} that pass")));
     }
-    all.extend(inherited(hook).map(|names| ("inherits", names)));
-    all.extend(hook.may_in_words().map(|rights| ("may", rights)));
-    all.extend(hook.reach().map(|reach| ("sandbox", reach)));
-    if hook.resident() {
-        all.push(("resident", "its process is kept for many events".to_owned()));
-    }
-    if !hook.enforce() {
-        all.push(("enforce", "nothing follows from what it does".to_owned()));
-    }
-    if hook.background() {
-        all.push(("runs", "in the background".to_owned()));
-    }
+    all.extend(traits(hook));
     if hook.name().is_some() && !hook.description().is_empty() {
         all.push(("about", hook.description().to_owned()));
     }

@@ -46,7 +46,7 @@ use error::ForPrograms;
 pub(crate) use context::Context;
 pub(crate) use error::{CommandError, Done, Exit};
 pub use io::Io;
-pub(crate) use terminal::{Style, Terminal, counted};
+pub(crate) use terminal::{Style, Terminal, counted, first_of};
 
 /// Runs one command of a host, for example `fire tool:pre_execute --tool bash`. Returns the exit status: 0 for
 /// success; 1 if a hook blocks, asks or fails, or problems were found ([the
@@ -150,6 +150,7 @@ fn run_parsed<A: Into<OsString>>(
         }),
         Ok((cli, matches)) => hooks(&cli, &matches).and_then(|(hooks, names)| {
             terminal.set_colours(cli.common.color);
+            args::check(&matches, &cli.common)?;
             let context = Context {
                 hooks: &hooks,
                 common: &cli.common,
@@ -181,7 +182,6 @@ fn run_parsed<A: Into<OsString>>(
 }
 
 fn dispatch(command: &Command, context: &Context<'_>, terminal: &mut Terminal<'_>) -> Done {
-    command.check(context.common)?;
     if command.changes_the_usual_files() {
         refuse_below_an_agent()?;
         if !context.common.config.is_empty() {

@@ -16,7 +16,7 @@ use crate::bridge::{self, Approvals, BoundedChild, Mistake, Registration, Runs, 
 use crate::cli::args::Recording;
 use crate::cli::files::named;
 use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
-use crate::cli::{CommandError, Context, counted};
+use crate::cli::{CommandError, Context, counted, first_of};
 use crate::config::{Problem, Severity, read_for_saving};
 use crate::json;
 
@@ -289,11 +289,7 @@ impl Checkup {
             .filter(|(event, handler)| !is_there(event, handler));
         let different: Vec<_> = different.map(|(event, _)| *event).collect();
         if !different.is_empty() {
-            let named = different.iter().take(MOST_NAMED).copied();
-            let mut events = named.collect::<Vec<_>>().join(", ");
-            if different.len() > MOST_NAMED {
-                events += &format!(" and {} more", different.len() - MOST_NAMED);
-            }
+            let events = first_of(&different, MOST_NAMED);
             let problem = format!(
                 "another version has registered it, or a person has changed it: see {events}"
             );

@@ -32,7 +32,6 @@ impl Remarks {
         let mut all = Vec::from_iter(untested(result));
         all.extend(met(result));
         all.extend(reach(result));
-        all.extend(cut_reason(result));
         all.extend(cut_texts(result));
         all.extend(unintended(event, result).map(str::to_owned));
         all.extend(last_test_of(result));
@@ -54,22 +53,28 @@ impl Remarks {
 
 /// Notes the texts of a hook that are too long for the model.
 fn cut_texts(result: &HookResult) -> Vec<String> {
-    let Some(output) = result.output().filter(|_| !result.hook().background()) else {
-        return Vec::new();
-    };
+    let output = result.output().filter(|_| !result.hook().background());
     let texts = [
-        ("context", &output.additional_context),
-        ("feedback", &output.feedback),
+        (
+            "reason",
+            result.reason().filter(|_| !result.should_continue()),
+        ),
+        (
+            "context",
+            output.and_then(|output| output.additional_context.as_deref()),
+        ),
+        (
+            "feedback",
+            output.and_then(|output| output.feedback.as_deref()),
+        ),
     ];
     let cut = texts.into_iter().filter_map(|(what, text)| {
-        let length = text.as_deref()?.chars().count();
-        (length > MODEL_TEXT_LIMIT).then(|| cut_note(what, length))
+        let length = text?.chars().count();
+        (length > MODEL_TEXT_LIMIT).then(|| {
+            format!("of the {length} characters of its {what}, the model gets at most {MODEL_TEXT_LIMIT}")
+        })
     });
     cut.collect()
-}
-
-fn cut_note(what: &str, length: usize) -> String {
-    format!("of the {length} characters of its {what}, the model gets at most {MODEL_TEXT_LIMIT}")
 }
 
 /// Explains the exit code of the last command of a shell command, if that code has probably blocked.
@@ -79,13 +84,6 @@ fn last_test_of(result: &HookResult) -> Option<String> {
     let command = result.hook().command();
     let test = last_test(&command).filter(|_| found_nothing)?;
     Some(format!("hint: {}: {}", test.why(), test.help()))
-}
-
-/// Notes that the model does not get the whole reason.
-fn cut_reason(result: &HookResult) -> Option<String> {
-    let reason = result.reason().filter(|_| !result.should_continue())?;
-    let length = reason.chars().count();
-    (length > MODEL_TEXT_LIMIT).then(|| cut_note("reason", length))
 }
 
 /// Names a condition of a hook that could not be tested, so that the hook ran. The reason of a block names it too.

@@ -9,19 +9,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use crate::cli::args::Replay;
 use crate::cli::confirm::is_confirmed;
 use crate::cli::entries::{headline, title};
-use crate::cli::trace::{Record, Recorded, missing, read_events};
-use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted};
+use crate::cli::trace::{Record, Recorded, read_events};
+use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted, first_of};
 use crate::events::HostContext;
 use crate::trace::{ASK, CONTEXT, Decided, KEEPS_GOING, UPDATES};
 use crate::{
-    Decision, FireOptions, Hook, HookEvent, HookExecutor, HookResult, Hooks, Outcome, Redactor,
-    Sandbox, printable,
+    FireOptions, Hook, HookEvent, HookExecutor, HookResult, Hooks, Outcome, Redactor, Sandbox,
+    printable,
 };
 
 /// The interval at which a signal is checked.
@@ -45,10 +45,8 @@ struct ReplayOutput {
 /// An event whose decision differs.
 #[derive(Serialize)]
 struct Difference {
-    /// The line of the record, counted from 1.
-    line: usize,
-    event: String,
-    tool: Option<String>,
+    #[serde(flatten)]
+    place: Place,
     /// The data of the event.
     data: Box<RawValue>,
     /// The recorded decision.
@@ -60,31 +58,31 @@ struct Difference {
     is_of_failure: bool,
 }
 
-/// The joint decision of hooks.
+/// The joint decision of hooks, with secrets masked.
 #[derive(Serialize)]
 struct Verdict {
-    decision: Decision,
-    /// True if a hook says that the operation is allowed, so that the host need not ask its user.
-    grants: bool,
-    /// True if a hook ends the turn.
-    stops_turn: bool,
-    /// The changes that hooks make to the input, with secrets masked; null if there are none.
-    updated_input: Option<Map<String, Value>>,
-    /// True if `updated_input` is the whole input.
-    replaces_input: bool,
+    #[serde(flatten)]
+    decided: Decided,
     /// The hook that blocks or asks; null if none does.
     hook: Option<String>,
     /// Its reason.
     reason: Option<String>,
 }
 
-/// An event that was not compared.
+/// An event of the record.
 #[derive(Serialize)]
-struct NotCompared {
+struct Place {
     /// The line of the record, counted from 1.
     line: usize,
     event: String,
     tool: Option<String>,
+}
+
+/// An event that was not compared.
+#[derive(Serialize)]
+struct NotCompared {
+    #[serde(flatten)]
+    place: Place,
     why: String,
 }
 
@@ -111,7 +109,6 @@ struct Player {
 #[derive(Default)]
 struct Processes {
     hooks: Vec<Arc<Hook>>,
-    known: HashSet<*const Hook>,
     /// The number of events at which one of them runs.
     events: usize,
 }
@@ -141,9 +138,9 @@ pub(crate) fn run(args: &Replay, context: &Context<'_>, terminal: &mut Terminal<
     if player.is_confined && report.may_be_of_the_sandbox() {
         terminal.note("a hook that needs to write, or the network, fails in the sandbox: `--unconfined` runs it without one")?;
     }
-    let missing = missing(&record);
+    let missing = record.missing();
     if !missing.is_empty() {
-        terminal.note(missing)?;
+        terminal.note(missing.join(", "))?;
     }
     Ok(match terminal.interrupted() {
         Some(status) => Exit(status),
@@ -230,7 +227,10 @@ impl Player {
         let mut plan = Plan::default();
         for recorded in record.events().filter(|recorded| recorded.can_block) {
             match self.objection(&recorded) {
-                Some(why) => plan.not_compared.push(NotCompared::new(&recorded, why)),
+                Some(why) => plan.not_compared.push(NotCompared {
+                    place: Place::of(&recorded),
+                    why,
+                }),
                 None => {
                     plan.processes.add(self.processes(&recorded));
                     plan.lines.insert(recorded.line);
@@ -338,20 +338,14 @@ impl ReplayOutput {
     fn reasons(&self) -> Vec<(&str, String)> {
         let mut reasons: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for event in &self.not_compared {
-            reasons.entry(&event.why).or_default().push(event.line);
+            reasons
+                .entry(&event.why)
+                .or_default()
+                .push(event.place.line);
         }
         let with_lines = reasons.into_iter().map(|(why, lines)| {
-            let numbers: Vec<_> = lines
-                .iter()
-                .take(MOST_LINES)
-                .map(usize::to_string)
-                .collect();
-            let rest = match lines.len().saturating_sub(MOST_LINES) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
             let word = if lines.len() == 1 { "line" } else { "lines" };
-            (why, format!("{word} {}{rest}", numbers.join(", ")))
+            (why, format!("{word} {}", first_of(&lines, MOST_LINES)))
         });
         with_lines.collect()
     }
@@ -364,7 +358,7 @@ impl Processes {
     fn add(&mut self, hooks: Vec<Arc<Hook>>) {
         self.events += usize::from(!hooks.is_empty());
         for hook in hooks {
-            if self.known.insert(Arc::as_ptr(&hook)) {
+            if !self.hooks.iter().any(|known| Arc::ptr_eq(known, &hook)) {
                 self.hooks.push(hook);
             }
         }
@@ -410,42 +404,29 @@ impl Difference {
         let blocked = outcome.blocked();
         let reason = blocked.and_then(HookResult::reason);
         Some(Self {
-            line: recorded.line,
-            event: recorded.event.event_type.as_str().to_owned(),
-            tool: recorded.event.tool_name.clone(),
+            place: Place::of(recorded),
             data: serde_json::value::to_raw_value(&recorded.event.data).unwrap_or_default(),
             is_of_failure: blocked.is_some_and(|result| result.failure().is_some()),
-            before: Verdict::new(before, recorded.hook.clone(), recorded.reason.clone()),
-            after: Verdict::new(
-                &after,
-                blocked.map(|result| title(result.hook())),
-                reason.map(str::to_owned),
-            ),
+            before: Verdict {
+                decided: before.clone(),
+                hook: recorded.hook.clone(),
+                reason: recorded.reason.clone(),
+            },
+            after: Verdict {
+                decided: after,
+                hook: blocked.map(|result| title(result.hook())),
+                reason: reason.map(str::to_owned),
+            },
         })
     }
 }
 
-impl Verdict {
-    fn new(decided: &Decided, hook: Option<String>, reason: Option<String>) -> Self {
-        Self {
-            decision: decided.decision,
-            grants: decided.grants,
-            stops_turn: decided.stops_turn,
-            updated_input: decided.updated_input.clone(),
-            replaces_input: decided.replaces_input,
-            hook,
-            reason,
-        }
-    }
-}
-
-impl NotCompared {
-    fn new(recorded: &Recorded, why: String) -> Self {
+impl Place {
+    fn of(recorded: &Recorded) -> Self {
         Self {
             line: recorded.line,
             event: recorded.event.event_type.as_str().to_owned(),
             tool: recorded.event.tool_name.clone(),
-            why,
         }
     }
 }
@@ -482,10 +463,10 @@ impl fmt::Display for ReplayOutput {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tool = self.tool.as_deref().unwrap_or_default();
-        let title = format!("{} {tool}", self.event);
+        let Place { line, event, tool } = &self.place;
+        let title = format!("{event} {}", tool.as_deref().unwrap_or_default());
         let title = Style::STRONG.of(title.trim_end());
-        writeln!(f, "line {}: {title}", self.line)?;
+        writeln!(f, "line {line}: {title}")?;
         let data = self.data.get();
         let data = match data.char_indices().nth(MOST_DATA) {
             Some((end, _)) => format!("{}…", &data[..end]),
@@ -499,8 +480,9 @@ impl fmt::Display for Difference {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = self.decision.as_str().to_owned();
-        if self.grants {
+        let decided = &self.decided;
+        let mut text = decided.decision.as_str().to_owned();
+        if decided.grants {
             text += ", which a hook grants";
         }
         if let Some(hook) = &self.hook {
@@ -509,11 +491,11 @@ impl fmt::Display for Verdict {
         if let Some(reason) = &self.reason {
             text += &format!(": {reason}");
         }
-        if self.stops_turn {
+        if decided.stops_turn {
             text += "; it ends the turn";
         }
-        if let Some(update) = &self.updated_input {
-            let what = if self.replaces_input {
+        if let Some(update) = &decided.updated_input {
+            let what = if decided.replaces_input {
                 "replaces all by"
             } else {
                 "changes"

@@ -3,7 +3,6 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use crate::agents::{Agent, BRIDGED};
 use crate::cli::args::Init;
 use crate::cli::files::{self, named};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal};
@@ -29,13 +28,7 @@ pub(crate) fn init(args: &Init, context: &Context<'_>, terminal: &mut Terminal<'
     writeln!(terminal, "wrote {}", Style::STRONG.paint(named(&path)))?;
     writeln!(terminal, "editors use {SCHEMA} for completion")?;
     if context.is_standalone() {
-        let [agent, others @ ..] = BRIDGED.map(Agent::name);
-        let install = context.command(&format!("install {agent}"));
-        let others = others.join(", ");
-        writeln!(
-            terminal,
-            "to guard an agent with it: `{install}`; others are {others}"
-        )?;
+        writeln!(terminal, "to guard an agent with it: {}", context.install())?;
         let hosts = printable(context.profile().name());
         let other = "for another host, use `--profile NAME`";
         writeln!(terminal, "programs called `{hosts}` read it; {other}")?;

@@ -207,6 +207,16 @@ impl<'a> Terminal<'a> {
     }
 }
 
+/// Lists the first things, and counts the others: `a, b and 3 more`.
+pub(crate) fn first_of(things: &[impl ToString], most: usize) -> String {
+    let first = things.iter().take(most).map(ToString::to_string);
+    let first = first.collect::<Vec<_>>().join(", ");
+    match things.len().saturating_sub(most) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
 /// Formats a number of things, for example `2 hooks`.
 pub(crate) fn counted(number: impl fmt::Display, what: &str) -> String {
     let number = number.to_string();

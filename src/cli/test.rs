@@ -7,7 +7,7 @@ use glob::Pattern;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::agents::{Agent, BRIDGED};
+use crate::agents::{self, Agent, BRIDGED};
 use crate::cli::args::Test;
 use crate::cli::cases::{self, Case, Verdict};
 use crate::cli::context::directory;
@@ -134,9 +134,7 @@ fn ready(case: Case, file: &Path, context: &Context<'_>) -> Result<Ready, Comman
 }
 
 fn agent_named(name: &str) -> Result<&'static Agent, CommandError> {
-    let mut agents = BRIDGED.into_iter();
-    let found = agents.find(|agent| agent.name() == name);
-    found.ok_or_else(|| {
+    agents::named(name).ok_or_else(|| {
         let names = BRIDGED.map(Agent::name).join("`, `");
         let message = format!("`agent` is `{name}`, expected one of `{names}`");
         CommandError::new(message)

@@ -1,20 +1,24 @@
 //! The combined decision of an event's hooks, in the form that a trace contains and `replay` compares.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::outcome::{Decision, HookResult, Outcome};
 use crate::redact::Redactor;
 
 /// The combined decision of an event's hooks.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Decided {
     /// The decision for a host that gets no answer from its user.
     pub(crate) decision: Decision,
     /// True if a hook says that the operation is allowed, so that the host need not ask its user.
+    #[serde(default)]
     pub(crate) grants: bool,
+    #[serde(default)]
     pub(crate) stops_turn: bool,
     pub(crate) updated_input: Option<Map<String, Value>>,
     /// True if `updated_input` is the whole input.
+    #[serde(default)]
     pub(crate) replaces_input: bool,
 }
 

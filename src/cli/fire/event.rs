@@ -10,6 +10,7 @@ use crate::cli::error::placed_json_words;
 use crate::cli::events;
 use crate::cli::files;
 use crate::cli::{CommandError, Context, Terminal};
+use crate::events::{LIKE_AN_EVENT, nearest};
 use crate::json;
 use crate::{EventSpec, HookEvent};
 
@@ -119,8 +120,7 @@ fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, CommandEr
 /// Returns an error if a key of an event is unknown.
 pub(crate) fn unknown_key(fields: &Map<String, Value>) -> Option<String> {
     let key = fields.keys().find(|key| !KEYS.contains(&key.as_str()))?;
-    let mut names = KEYS.iter();
-    let nearest = names.find(|name| strsim::jaro_winkler(name, key) > 0.88);
+    let nearest = nearest(key, KEYS.into_iter(), LIKE_AN_EVENT);
     let hint = nearest.map(|name| format!("; did you mean `{name}`?"));
     Some(format!("unknown key `{key}`{}", hint.unwrap_or_default()))
 }

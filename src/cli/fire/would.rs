@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::event;
 use crate::cli::args::List;
-use crate::cli::entries::{Entry, FAILS, headline, inherited, left_out_of, meant_tool, title};
+use crate::cli::entries::{Entry, FAILS, headline, left_out_of, meant_tool, title, traits};
 use crate::cli::files::display_path;
 use crate::cli::{Context, Done, Exit, Style, Terminal, counted};
 use crate::config::Severity;
@@ -91,23 +91,8 @@ fn settings(hook: &Hook, event: &HookEvent) -> String {
     } else {
         "runs".to_owned()
     };
-    if hook.background() {
-        state += " in the background";
-    }
-    if !hook.enforce() {
-        state += ", is not enforced";
-    }
-    if let Some(names) = inherited(hook) {
-        state += &format!(", inherits {names}");
-    }
-    if let Some(may) = hook.may_in_words() {
-        state += &format!(", may {may}");
-    }
-    if let Some(reach) = hook.reach() {
-        state += &format!(", in a sandbox ({reach})");
-    }
-    if hook.resident() {
-        state += ", resident";
+    for (name, text) in traits(hook) {
+        state += &format!("; {name}: {text}");
     }
     if let Some(note) = hook.note_on(event) {
         state += &format!("; {}", Redactor::default().text(&note));

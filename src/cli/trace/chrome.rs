@@ -18,7 +18,7 @@ struct Lanes {
 
 pub(super) fn of(traced: &Traced) -> Value {
     let mut entries: Vec<_> = traced
-        .entries
+        .kept
         .iter()
         .map(|entry| (start(entry), entry))
         .collect();

@@ -2,6 +2,7 @@
 
 mod check;
 mod chrome;
+mod lines;
 mod recorded;
 mod table;
 mod traced;
@@ -13,20 +14,14 @@ use crate::cli::args::Trace;
 use crate::cli::files;
 use crate::cli::{CommandError, Done, Exit, Style, Terminal, counted};
 use check::Forgotten;
+use lines::Lines;
 pub(crate) use recorded::{Record, Recorded};
-use traced::{Traced, read_from};
 
 pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Done {
     if args.check {
         return check(&args.file, terminal);
     }
-    let cannot = |error| files::cannot_read(&args.file.to_string_lossy(), error);
-    let traced = read(&args.file, terminal).map_err(cannot)?;
-    if traced.entries.is_empty() && traced.broken > 0 {
-        let message = format!("`{}` is not a trace", args.file.display());
-        let fix = "name a trace: a file with one JSON object per line";
-        return Err(CommandError::new(message).with_fix(fix));
-    }
+    let traced = lines(&args.file, terminal, |input| traced::read_from(input))?;
     if args.chrome {
         terminal.json(&chrome::of(&traced))?;
     } else {
@@ -35,8 +30,23 @@ pub(crate) fn run(args: &Trace, terminal: &mut Terminal<'_>) -> Done {
     Ok(Exit::FINE)
 }
 
-fn read(file: &Path, terminal: &mut Terminal<'_>) -> io::Result<Traced> {
-    read_from(opened(file, terminal)?)
+/// Reads the lines of a trace.
+///
+/// # Errors
+/// If it cannot be read, or has no line of a trace.
+fn lines<T: Default>(
+    file: &Path,
+    terminal: &mut Terminal<'_>,
+    read: impl FnOnce(Box<dyn BufRead + '_>) -> io::Result<Lines<T>>,
+) -> Result<Lines<T>, CommandError> {
+    let cannot = |error| files::cannot_read(&file.to_string_lossy(), error);
+    let lines = opened(file, terminal).and_then(read).map_err(cannot)?;
+    if lines.kept.is_empty() && lines.broken > 0 {
+        let message = format!("`{}` is not a trace", file.display());
+        let fix = "name a trace: a file with one JSON object per line";
+        return Err(CommandError::new(message).with_fix(fix));
+    }
+    Ok(lines)
 }
 
 /// Opens a trace; `-` is standard input.
@@ -55,15 +65,8 @@ pub(crate) fn read_events(
     file: &Path,
     terminal: &mut Terminal<'_>,
 ) -> Result<Record, CommandError> {
-    let cannot = |error| files::cannot_read(&file.to_string_lossy(), error);
-    let record = opened(file, terminal).and_then(recorded::read_from);
-    let record = record.map_err(cannot)?;
-    if record.is_empty() && record.broken > 0 {
-        let message = format!("`{}` is not a trace", file.display());
-        let fix = "name a trace: a file with one JSON object per line";
-        return Err(CommandError::new(message).with_fix(fix));
-    }
-    if record.is_empty() {
+    let record = lines(file, terminal, |input| recorded::read_from(input))?;
+    if record.len() == 0 {
         let message = format!("found no events in `{}`", file.display());
         let fix = "record them: with `--trace-events FILE` of `fire`, `serve` and `install`, or as a host with `Trace::events`";
         return Err(CommandError::new(message).with_fix(fix));
@@ -78,7 +81,7 @@ fn check(file: &Path, terminal: &mut Terminal<'_>) -> Done {
         writeln!(terminal, "line {line}: {}", Style::BAD.of(what))?;
         writeln!(terminal, "    fix: {fix}")?;
     }
-    let missing = missing(&record);
+    let missing = record.missing().join(", ");
     if !missing.is_empty() && !forgotten.is_empty() {
         writeln!(
             terminal,
@@ -91,18 +94,4 @@ fn check(file: &Path, terminal: &mut Terminal<'_>) -> Done {
     };
     let line = format!("{}: {result}", counted(record.len(), "event"));
     terminal.end(Exit::fine_if(forgotten.is_empty()), line)
-}
-
-/// Counts the lines of a record that are missing.
-pub(crate) fn missing(record: &Record) -> String {
-    let counts = [
-        (record.left_out, "left out before these"),
-        (record.lost, "lost by the host"),
-        (record.broken, "unreadable"),
-    ];
-    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-    let parts: Vec<_> = counts
-        .map(|(count, what)| format!("{} {what}", counted(count, "line")))
-        .collect();
-    parts.join(", ")
 }

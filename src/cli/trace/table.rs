@@ -12,7 +12,7 @@ const HEAD: [&str; 6] = ["ended (UTC)", "took", "outcome", "event", "hook", "why
 pub(super) fn of(traced: &Traced) -> String {
     let head = (Style::DIM, HEAD.map(str::to_owned));
     let rows = traced
-        .entries
+        .kept
         .iter()
         .map(|entry| (name_and_style(entry.kind).1, row(entry)));
     let rows: Vec<_> = [head].into_iter().chain(rows).collect();
@@ -21,14 +21,14 @@ pub(super) fn of(traced: &Traced) -> String {
         widths.max().unwrap_or_default()
     });
     let mut table = String::new();
-    if !traced.entries.is_empty() {
+    if !traced.kept.is_empty() {
         for (style, row) in &rows {
             table += &format!("{}\n", style.paint(line(row, widths)));
         }
         table += "\n";
     }
     table += &sum(traced);
-    if traced.entries.is_empty() {
+    if traced.kept.is_empty() {
         table += ": no hook has run; `replay` and `trace --check` read recorded events";
     }
     table + "\n"
@@ -48,7 +48,7 @@ fn name_and_style(kind: Kind) -> (&'static str, Style) {
 
 /// Counts the lines, and those of each kind that is listed.
 fn sum(traced: &Traced) -> String {
-    let mut parts = vec![counted(traced.entries.len(), "line")];
+    let mut parts = vec![counted(traced.kept.len(), "line")];
     for kind in [
         Kind::Block,
         Kind::Ask,
@@ -58,19 +58,13 @@ fn sum(traced: &Traced) -> String {
         Kind::Dropped,
     ] {
         let count = traced
-            .entries
+            .kept
             .iter()
             .filter(|entry| entry.kind == kind)
             .count();
         parts.extend((count > 0).then(|| format!("{count} {}", name_and_style(kind).0)));
     }
-    for (count, what) in [
-        (traced.left_out, "left out before these"),
-        (traced.lost, "lost by the host"),
-        (traced.broken, "unreadable"),
-    ] {
-        parts.extend((count > 0).then(|| format!("{} {what}", counted(count, "line"))));
-    }
+    parts.extend(traced.missing());
     parts.join(", ")
 }
 

@@ -1,39 +1,18 @@
-//! A trace as it was read: one entry for each readable line.
+//! A trace as it was read: one entry for each line of a hook.
 //!
-//! Reads leniently: a later version may write more keys, and a program that was killed may have
-//! written an incomplete line.
+//! A later version may write more keys.
 
-use std::collections::VecDeque;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::lines::{Line, Lines};
 use crate::json;
 use crate::printable_lines;
 use crate::trace::FIRED;
 
-/// The most lines that are kept, which are the last ones.
-pub(super) const MOST_ENTRIES: usize = 100_000;
-/// The most bytes of all lines that are kept.
-pub(super) const MOST_BYTES: u64 = 64 * 1024 * 1024;
-
-/// The most bytes of a line. No line of a trace is longer: masks and escapes make the kept data of an event a few times longer.
-const LONGEST_LINE: usize = 2 * 1024 * 1024;
-
-/// A trace, as far as it can be read.
-#[derive(Debug, Default)]
-pub(super) struct Traced {
-    pub(super) entries: VecDeque<Entry>,
-    /// The number of lines that the host could not write.
-    pub(super) lost: u64,
-    /// The number of lines that are not JSON objects with a time.
-    pub(super) broken: u64,
-    /// The number of lines before those that are kept.
-    pub(super) left_out: u64,
-    /// The number of bytes of the lines that are kept.
-    pub(super) bytes: u64,
-}
+pub(super) type Traced = Lines<Entry>;
 
 /// The run of one hook: the keys of its line, with printable texts.
 #[derive(Debug, Default, Serialize)]
@@ -41,9 +20,6 @@ pub(super) struct Entry {
     #[serde(flatten)]
     pub(super) fields: Map<String, Value>,
     pub(super) kind: Kind,
-    /// The length of its line in bytes.
-    #[serde(skip)]
-    bytes: u64,
 }
 
 /// The outcome of a hook.
@@ -66,68 +42,23 @@ pub(super) enum Kind {
 }
 
 pub(super) fn read_from(input: impl BufRead) -> io::Result<Traced> {
-    let mut traced = Traced::default();
-    each_line(input, |_, line| match line {
-        Some(line) => traced.take(line),
-        None => traced.broken += 1,
-    })?;
-    Ok(traced)
-}
-
-/// Passes on each line that is not empty, with its number, counted from 1; none for one that is too long.
-pub(super) fn each_line(
-    mut input: impl BufRead,
-    mut take: impl FnMut(usize, Option<&[u8]>),
-) -> io::Result<()> {
-    let mut line = Vec::new();
-    let mut number = 0;
-    loop {
-        line.clear();
-        number += 1;
-        let mut start = (&mut input).take(LONGEST_LINE as u64 + 1);
-        let length = start.read_until(b'\n', &mut line)?;
-        if length == 0 {
-            return Ok(());
-        }
-        if length > LONGEST_LINE && !line.ends_with(b"\n") {
-            input.skip_until(b'\n')?;
-            take(number, None);
-        } else if !line.trim_ascii().is_empty() {
-            take(number, Some(&line));
-        }
-    }
-}
-
-impl Traced {
-    fn take(&mut self, line: &[u8]) {
-        let text = str::from_utf8(line).unwrap_or_default();
-        let fields: Map<String, Value> = json::read(text).unwrap_or_default();
+    Lines::read(input, |_, line| {
+        let fields: Map<String, Value> = json::read(line).unwrap_or_default();
         if let Some(lost) = fields.get("lost").and_then(Value::as_u64) {
-            self.lost = self.lost.saturating_add(lost);
+            Line::Lost(lost)
         } else if fields.contains_key(FIRED) {
             // This is the line of an event, not of a hook.
+            Line::Skipped
         } else if fields.get("time").is_some_and(Value::is_number) {
-            self.keep(Entry::new(fields, line.len() as u64));
+            Line::Kept(Entry::new(fields))
         } else {
-            self.broken += 1;
+            Line::Broken
         }
-    }
-
-    fn keep(&mut self, entry: Entry) {
-        self.bytes += entry.bytes;
-        self.entries.push_back(entry);
-        while self.entries.len() > MOST_ENTRIES || self.bytes > MOST_BYTES {
-            let Some(first) = self.entries.pop_front() else {
-                return;
-            };
-            self.bytes -= first.bytes;
-            self.left_out += 1;
-        }
-    }
+    })
 }
 
 impl Entry {
-    fn new(mut fields: Map<String, Value>, bytes: u64) -> Self {
+    fn new(mut fields: Map<String, Value>) -> Self {
         let kind = kind_of(&fields);
         fields.retain(|_, value| !value.is_object() && !value.is_array());
         for value in fields.values_mut() {
@@ -135,11 +66,7 @@ impl Entry {
                 *text = printable_lines(text);
             }
         }
-        Self {
-            fields,
-            kind,
-            bytes,
-        }
+        Self { fields, kind }
     }
 
     /// Returns the first of these keys that has a text.
@@ -176,6 +103,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::cli::trace::lines::{MOST_BYTES, MOST_KEPT};
 
     #[test]
     fn each_run_is_read_in_linear_time() {
@@ -195,13 +123,13 @@ mod tests {
         );
         let traced = read_from(text.as_bytes()).unwrap();
         let kinds: Vec<_> = traced
-            .entries
+            .kept
             .iter()
             .map(|entry| (entry.text(&["hook", "pattern"]).unwrap(), entry.kind))
             .collect();
         assert_eq!(kinds, [("a", Kind::Allow), ("*", Kind::Dropped)]);
         assert_eq!((traced.lost, traced.broken, traced.left_out), (4, 4, 0));
-        assert_eq!(traced.entries[1].number("duration"), 0.0);
+        assert_eq!(traced.kept[1].number("duration"), 0.0);
     }
 
     #[test]
@@ -222,34 +150,30 @@ mod tests {
         let long = "x".repeat(5 * 1024 * 1024);
         let text = format!("{{\"time\":1}}\n{long}\n{{\"time\":2}}\n{long}");
         let traced = read_from(text.as_bytes()).unwrap();
-        assert_eq!((traced.entries.len(), traced.broken), (2, 2));
+        assert_eq!((traced.kept.len(), traced.broken), (2, 2));
     }
 
     #[test]
     fn of_long_lines_fewer_are_kept() {
-        let mut traced = Traced::default();
-        traced.take(br#"{"time":1,"hook":"x"}"#);
-        assert_eq!(traced.bytes, 21);
+        let mut traced = read_from(&b"{\"time\":1}\n"[..]).unwrap();
+        assert_eq!(traced.bytes, 11);
         for _ in 0..70 {
-            traced.keep(Entry {
-                bytes: 1_000_000,
-                ..Entry::default()
-            });
+            traced.add(Line::Kept(Entry::default()), 1_000_000);
         }
         assert!(traced.bytes <= MOST_BYTES);
-        assert_eq!((traced.entries.len(), traced.left_out), (67, 4));
+        assert_eq!((traced.kept.len(), traced.left_out), (67, 4));
     }
 
     #[test]
     fn of_a_long_trace_the_end_is_kept() {
-        let mut traced = Traced::default();
-        for time in 0..5 {
-            traced.take(format!("{{\"time\":{time}}}").as_bytes());
+        let lines: String = (0..5)
+            .map(|time| format!("{{\"time\":{time}}}\n"))
+            .collect();
+        let mut traced = read_from(lines.as_bytes()).unwrap();
+        for _ in 0..MOST_KEPT - 2 {
+            traced.add(Line::Kept(Entry::default()), 0);
         }
-        for _ in 0..MOST_ENTRIES - 2 {
-            traced.keep(Entry::default());
-        }
-        assert_eq!((traced.entries.len(), traced.left_out), (MOST_ENTRIES, 3));
-        assert_eq!(traced.entries[0].number("time"), 3.0);
+        assert_eq!((traced.kept.len(), traced.left_out), (MOST_KEPT, 3));
+        assert_eq!(traced.kept[0].number("time"), 3.0);
     }
 }

@@ -222,7 +222,7 @@ fn people_are_told_what_would_follow() {
     let listed = run("list").out;
     assert!(listed.contains("enforce  nothing follows"), "{listed}");
     let dry = run("list tool:pre_execute --tool bash");
-    assert!((dry.out + &dry.err).contains("runs, is not enforced"));
+    assert!((dry.out + &dry.err).contains("runs; enforce: nothing follows"));
     file(json!([{"event": "*", "comand": "x", "enforce": false}]));
     let blocked = run("fire tool:pre_execute --tool bash --json").json();
     assert_eq!(blocked["allowed"], false, "{blocked}");

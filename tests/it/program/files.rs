@@ -162,7 +162,7 @@ fn init_says_who_reads_its_file() {
     ] {
         let printed = user.run(args).out;
         let expected = format!(
-            "to guard an agent with it: `{install} claude`; others are codex, gemini, copilot, qwen, kimi, opencode, kilo, pi, grok\n"
+            "to guard an agent with it: `{install} claude` (or codex, gemini, copilot, qwen, kimi, opencode, kilo, pi, grok)\n"
         );
         assert!(printed.contains(&expected), "{printed}");
     }

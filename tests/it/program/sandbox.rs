@@ -26,10 +26,7 @@ fn each_command_shows_what_a_hook_may_reach() {
         "{list}"
     );
     let dry = with(&["list", "session:start"]);
-    assert!(
-        dry.contains(&format!("runs, in a sandbox ({reach})")),
-        "{dry}"
-    );
+    assert!(dry.contains(&format!("runs; sandbox: {reach}")), "{dry}");
     assert!(dry.contains(&format!("fails: {missing}")), "{dry}");
     let fired = with(&["fire", "session:start"]);
     let failed = "failed, exited with code 3, in a sandbox";
