@@ -10,9 +10,12 @@ use crate::bridge::{self, Approvals, Mistake, Registration, Runs, User};
 use crate::cli::args::{Agents, Install, Recording};
 use crate::cli::confirm::is_confirmed;
 use crate::cli::files::named;
-use crate::cli::{CommandError, Context, Done, Exit, Terminal};
+use crate::cli::{CommandError, Context, Done, Exit, Terminal, first_of};
 use crate::config::read_for_saving;
 use crate::files::{NewFile, lock, remove, replace};
+
+/// The most events that a message names.
+pub(crate) const MOST_NAMED: usize = 3;
 
 /// The user's settings of an agent.
 struct Settings {
@@ -158,7 +161,7 @@ fn registered(
         writeln!(
             terminal,
             "{path}: starts {program} at {}",
-            events.join(", ")
+            first_of(&events, MOST_NAMED)
         )?;
         all.push(settings);
     }

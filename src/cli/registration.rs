@@ -15,7 +15,7 @@ use crate::agents::{Agent, BRIDGED, OwnCommand};
 use crate::bridge::{self, Approvals, BoundedChild, Mistake, Registration, Runs, User};
 use crate::cli::args::Recording;
 use crate::cli::files::named;
-use crate::cli::install::{only_itself, read_elsewhere, users_file, users_home};
+use crate::cli::install::{MOST_NAMED, only_itself, read_elsewhere, users_file, users_home};
 use crate::cli::{CommandError, Context, counted, first_of};
 use crate::config::{Problem, Severity, read_for_saving};
 use crate::json;
@@ -42,9 +42,6 @@ const LONGEST: Duration = Duration::from_secs(20);
 
 /// The most bytes of a probe's output that are read.
 const MOST_OUTPUT: u64 = 4096;
-
-/// The most events that a problem names.
-const MOST_NAMED: usize = 3;
 
 /// The state of this program's registration in one agent.
 pub(crate) struct Checkup {

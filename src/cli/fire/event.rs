@@ -10,7 +10,7 @@ use crate::cli::error::placed_json_words;
 use crate::cli::events;
 use crate::cli::files;
 use crate::cli::{CommandError, Context, Terminal};
-use crate::events::{LIKE_AN_EVENT, nearest};
+use crate::events::nearest;
 use crate::json;
 use crate::{EventSpec, HookEvent};
 
@@ -120,10 +120,13 @@ fn read(file: &Path, terminal: &mut Terminal<'_>) -> Result<HookEvent, CommandEr
 /// Returns an error if a key of an event is unknown.
 pub(crate) fn unknown_key(fields: &Map<String, Value>) -> Option<String> {
     let key = fields.keys().find(|key| !KEYS.contains(&key.as_str()))?;
-    let nearest = nearest(key, KEYS.into_iter(), LIKE_AN_EVENT);
+    let nearest = nearest(key, KEYS.into_iter(), LIKE_A_KEY);
     let hint = nearest.map(|name| format!("; did you mean `{name}`?"));
     Some(format!("unknown key `{key}`{}", hint.unwrap_or_default()))
 }
+
+/// The least similarity of a typo: `tool_args` is not one of `tool_name`.
+const LIKE_A_KEY: f64 = 0.88;
 
 /// The keys of an event; `id` is written for a resident hook.
 const KEYS: [&str; 6] = ["type", "timestamp", "data", "tool_name", "session_id", "id"];
