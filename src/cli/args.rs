@@ -137,16 +137,14 @@ impl Standalone {
     /// Returns these options as they were given, for a command that means the same host.
     pub(crate) fn names(&self) -> String {
         let agents = BTreeSet::from_iter(self.other_agents.iter().map(|agent| agent.name()));
-        let agents = Vec::from_iter(agents).join(",");
-        let options = [
-            (" --profile ", self.profile.as_deref()),
-            (
-                " --other-agents ",
-                Some(&*agents).filter(|agents| !agents.is_empty()),
-            ),
-        ];
-        let options = options.map(|(option, value)| value.map(|value| option.to_owned() + value));
-        options.into_iter().flatten().collect()
+        let mut names = String::new();
+        if let Some(profile) = &self.profile {
+            names += &format!(" --profile {profile}");
+        }
+        if !agents.is_empty() {
+            names += &format!(" --other-agents {}", Vec::from_iter(agents).join(","));
+        }
+        names
     }
 }
 

@@ -45,24 +45,17 @@ pub(super) fn run(
         return Err(CommandError::new(message).with_fix(fix));
     }
     let (file, payload) = payload(agent, args, context, terminal)?;
-    let failed =
-        |error: CommandError| event::cannot_read(file, error.message).with_fix(AS_AGENTS_DO);
-    let event = event_of(agent, &payload).map_err(failed)?;
-    let said = Said::by_the_bridge(agent, event, payload, context, terminal)?;
+    let name = payload.get("hook_event_name").and_then(Value::as_str);
+    let Some(name) = name.map(str::to_owned) else {
+        let message = "expected a text `hook_event_name`";
+        return Err(event::cannot_read(file, message).with_fix(AS_AGENTS_DO));
+    };
+    let said = Said::on(agent, &name, payload, context, terminal)?;
     terminal.show(args.json, &said)?;
     Ok(match terminal.interrupted() {
         Some(status) => Exit(status),
         None => Exit::fine_if(said.decision == Decision::Allow),
     })
-}
-
-fn event_of(
-    agent: &'static Agent,
-    payload: &Map<String, Value>,
-) -> Result<&'static Event, CommandError> {
-    let name = payload.get("hook_event_name").and_then(Value::as_str);
-    let name = name.ok_or_else(|| CommandError::new("expected a text `hook_event_name`"))?;
-    named(agent, name)
 }
 
 /// Returns the event of an agent with this name.
@@ -82,21 +75,11 @@ impl Said {
     pub(crate) fn on(
         agent: &'static Agent,
         name: &str,
-        payload: Map<String, Value>,
-        context: &Context<'_>,
-        terminal: &mut Terminal<'_>,
-    ) -> Result<Self, CommandError> {
-        let event = named(agent, name)?;
-        Self::by_the_bridge(agent, event, payload, context, terminal)
-    }
-
-    fn by_the_bridge(
-        agent: &'static Agent,
-        event: &'static Event,
         mut payload: Map<String, Value>,
         context: &Context<'_>,
         terminal: &mut Terminal<'_>,
     ) -> Result<Self, CommandError> {
+        let event = named(agent, name)?;
         only_itself(context)?;
         if context.common.selects_files() {
             let message = "under an agent, hooks are those of the usual files";

@@ -123,12 +123,12 @@ fn what_does_not_belong_to_an_agents_event_is_refused() {
         (
             &[][..],
             "Claude Code has no event `PreTolUse`",
-            "hook_event_name",
+            "did you mean `PreToolUse`?",
         ),
         (
             &["--no-global"],
             "Claude Code has no event",
-            "hook_event_name",
+            "did you mean `PreToolUse`?",
         ),
         (
             &["--plugin", "."],
