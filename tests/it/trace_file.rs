@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use forge_hooks::Trace;
 #[cfg(unix)]
-use forge_hooks::{AppProfile, FireOptions, Hooks};
+use forge_hooks::{AppProfile, Hooks};
+use forge_hooks::{FireOptions, Trace};
 use serde_json::Value;
 
 #[cfg(unix)]

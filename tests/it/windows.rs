@@ -27,8 +27,8 @@ fn a_variable_is_never_code() {
         "a && exit 9",
     ] {
         let result = fired(&world, hook("*", "echo [!FORGE_TOOL_NAME!]"), tool);
-        assert_eq!(result.stdout.trim_end(), format!("[{tool}]"));
-        assert_eq!(result.exit_code, 0);
+        assert_eq!(result.stdout().trim_end(), format!("[{tool}]"));
+        assert_eq!(result.exit_code(), 0);
     }
     assert!(!world.path("forged").exists());
 }
@@ -36,15 +36,18 @@ fn a_variable_is_never_code() {
 #[test]
 fn a_command_with_a_line_break_is_refused() {
     let result = fired(&World::new(), hook("*", "echo one\necho two"), "bash");
-    assert_eq!(result.failure, Some(FailureKind::NotStarted));
-    assert!(result.error.unwrap().contains("one line"));
+    assert_eq!(result.failure(), Some(FailureKind::NotStarted));
+    assert!(result.error().unwrap().contains("one line"));
 }
 
 /// Wine's `cmd` does not heed the variable, so only that it is set can be shown there.
 #[test]
 fn cmd_does_not_search_the_working_directory() {
     let echo = hook("*", "echo [!NoDefaultCurrentDirectoryInExePath!]");
-    assert_eq!(fired(&World::new(), echo, "bash").stdout.trim_end(), "[1]");
+    assert_eq!(
+        fired(&World::new(), echo, "bash").stdout().trim_end(),
+        "[1]"
+    );
 }
 
 #[test]
@@ -52,9 +55,9 @@ fn quotes_reach_a_command_as_they_are() {
     let world = World::new();
     world.write("a b/c.txt", "found");
     let result = fired(&world, hook("*", r#"type "a b\c.txt""#), "bash");
-    assert_eq!(result.stdout, "found", "{}", result.stderr);
+    assert_eq!(result.stdout(), "found", "{}", result.stderr());
     let result = fired(&world, hook("*", r#""cmd" /C echo "x""#), "bash");
-    assert_eq!(result.stdout.trim_end(), "\"x\"", "{}", result.stderr);
+    assert_eq!(result.stdout().trim_end(), "\"x\"", "{}", result.stderr());
 }
 
 #[test]
@@ -63,13 +66,14 @@ fn a_path_begins_at_the_working_directory() {
     world.write("bin/guard.bat", "@echo guarded %1\r\n");
     for path in ["bin/guard.bat", r".\bin\guard.bat"] {
         let result = fired(&world, Hook::program("*", [path, "well"]).unwrap(), "bash");
-        assert_eq!(result.stdout.trim_end(), "guarded well", "{result:?}");
+        assert_eq!(result.stdout().trim_end(), "guarded well", "{result:?}");
     }
     world.write("bin/text.exe", "no program");
     let no_program = |path| fired(&world, Hook::program("*", [path]).unwrap(), "bash");
     let missing = no_program("bin/none.exe");
-    assert_eq!(missing.failure, Some(FailureKind::NotFound));
-    let error = no_program("bin/text.exe").error.unwrap();
+    assert_eq!(missing.failure(), Some(FailureKind::NotFound));
+    let missing = no_program("bin/text.exe");
+    let error = missing.error().unwrap();
     assert!(error.contains("needs an interpreter before it"), "{error}");
 }
 
@@ -120,8 +124,8 @@ fn a_timeout_ends_the_tree() {
     let world = World::new();
     let late = "cmd /C \"ping -n 3 127.0.0.1 >NUL & echo late>late\" & ping -n 30 127.0.0.1 >NUL";
     let result = world.one(hook("*", late).with_timeout(Duration::from_millis(500)));
-    assert!(result.timed_out, "{result:?}");
-    assert!(result.duration < Duration::from_secs(25), "{result:?}");
+    assert!(result.timed_out(), "{result:?}");
+    assert!(result.duration() < Duration::from_secs(25), "{result:?}");
     // Nothing tells that a file will not be written: only time does.
     let end = Instant::now() + Duration::from_secs(4);
     while Instant::now() < end {
@@ -137,7 +141,7 @@ fn a_large_event_arrives_whole() {
     world.hook("*", "exit 0");
     world.hook("*", "find \"session:message\" >NUL & exit 0");
     for result in world.fire(&event) {
-        assert!(result.success(), "{result:?} {}", result.stderr);
+        assert!(result.success(), "{result:?} {}", result.stderr());
     }
 }
 
@@ -157,9 +161,9 @@ fn a_command_for_bash_does_not_run_in_cmd() {
         TrustPolicy::Everything,
     );
     let outcome = world.outcome(&HookEvent::tool_pre_execute("bash", json!({})));
-    let error = outcome.results()[0].error.clone().unwrap_or_default();
+    let error = outcome.results()[0].error().unwrap_or_default();
     assert!(
-        error.contains("needs bash") || outcome.results()[0].stderr.contains("guard.sh"),
+        error.contains("needs bash") || outcome.results()[0].stderr().contains("guard.sh"),
         "{error}"
     );
 }

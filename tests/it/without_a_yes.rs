@@ -14,7 +14,6 @@ use forge_hooks::{
 };
 use serde_json::json;
 
-#[cfg(unix)]
 use crate::support::{World, blocking_event, custom, hook, never, returns};
 
 /// The rows of the table that do not stop a host from compiling.
