@@ -34,6 +34,9 @@ const PATHS: [&str; 22] = [
     "dest",
 ];
 
+/// The last words of names of arguments that may be of anything. An absolute path in one is a path.
+const LOCATIONS: [&str; 7] = ["as", "from", "location", "name", "output", "to", "value"];
+
 /// The words in names of arguments that a shell may run.
 const COMMANDS: [&str; 9] = [
     "command",
@@ -388,9 +391,23 @@ pub(super) fn paths(arguments: &Map<String, Value>) -> Vec<Cow<'_, str>> {
         {
             paths.extend(listed(text.trim()).filter_map(path));
         }
-        collect(is_path(name), value, &mut paths);
+        collect(has_path(name, value), value, &mut paths);
     }
     paths
+}
+
+/// Returns whether an argument names a path.
+fn has_path(name: &str, value: &Value) -> bool {
+    let is_absolute = |text: &str| {
+        (text.starts_with('/') || text.starts_with("~/")) && !text.contains(char::is_whitespace)
+    };
+    let may_have_one = value.as_str().is_some_and(is_absolute);
+    let may_be_of_anything = || {
+        words(name)
+            .last()
+            .is_some_and(|word| LOCATIONS.contains(&&*word))
+    };
+    is_path(name) || may_have_one && may_be_of_anything()
 }
 
 /// Adds the paths in a value. It recurses as deep as JSON may be nested.
@@ -409,7 +426,7 @@ fn collect<'a>(is_one: bool, value: &'a Value, paths: &mut Vec<Cow<'a, str>>) {
                 if is_one && own.contains(['/', '\\', '.']) {
                     paths.extend(path(own.trim()));
                 }
-                collect(is_path(own), value, paths);
+                collect(has_path(own, value), value, paths);
             }
         }
         _ => {}

@@ -26,6 +26,9 @@ const OF_GIT: &str = "is one of git's own files, which name commands that git ru
 /// The directory of git's own files, or the file in its place.
 const GIT: &str = ".git";
 
+/// The files in the user's home that git reads in every repository.
+const GIT_OF_USER: [&str; 2] = [".gitconfig", ".config/git/config"];
+
 /// Returns the files that decide besides the hooks' own: the program, what is kept of sessions, and, in any directory, the files that
 /// an agent or this program reads if it is started there.
 fn also_deciding(profile: &AppProfile, agent: &Agent, home: &Path) -> AlsoDeciding {
@@ -89,12 +92,23 @@ impl Guarded<'_> {
                 .as_ref()
                 .is_some_and(|names| names.has_parts(part.as_ref()))
         };
+        let is_of_user = || {
+            let mut files = GIT_OF_USER.iter().map(|file| self.home.join(file));
+            let is_one = |file: PathBuf| {
+                let file = Names::of_file(&file).ok();
+                names
+                    .as_ref()
+                    .zip(file)
+                    .is_some_and(|(names, file)| names.leads_to(&file))
+            };
+            !whole.is_dir() && files.any(is_one)
+        };
         let may_register = || {
             let mut directories = BRIDGED.into_iter().flat_map(|agent| agent.may_decide);
             directories.any(|directory| has(directory))
                 && front_matter::is_written(&whole, arguments)
         };
-        let why = if has(GIT) {
+        let why = if has(GIT) || is_of_user() {
             OF_GIT
         } else if self.decides(path, &whole, protects) {
             DECIDES

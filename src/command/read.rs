@@ -291,6 +291,10 @@ impl Reader {
             run.words.clear();
         }
         run.starts = starts(&run.words);
+        if run.starts.is_cut {
+            let unread = &mut self.commands.unread;
+            unread.get_or_insert("a command in it runs more than 100 others");
+        }
         run.directory = run.changed_directory();
         self.add_listed(&mut run);
         run.prints = prints(&run, runs);

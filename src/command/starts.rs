@@ -3,15 +3,12 @@
 use std::ops::Range;
 
 use super::expand::Arg;
-use super::options::takes_value;
+use super::options::{behind_options, takes_value};
 use super::syntax::assignment;
-use super::tables::{Runs, base_name, has_data, is_known, marks, runs, valued};
+use super::tables::{Runs, base_name, has_data, is_known, marks, runs, runs_first_word, valued};
 
 /// The most commands in the words of one.
-const MOST_STARTS: usize = 20;
-
-/// The most of them that may be commands or not.
-const MOST_CANDIDATES: usize = 10;
+const MOST_STARTS: usize = 100;
 
 /// Where commands begin in words.
 #[derive(Debug, Default)]
@@ -20,12 +17,14 @@ pub(super) struct Starts {
     pub(super) places: Vec<usize>,
     /// The words that a program may run or not: `yarn workspace a npm publish`.
     pub(super) tail: Range<usize>,
+    /// True if there are more.
+    pub(super) is_cut: bool,
 }
 
 pub(super) fn starts(words: &[Arg]) -> Starts {
     let mut places = Vec::new();
     let mut next = Some(0);
-    while let Some(at) = next.filter(|at| *at < words.len() && places.len() < MOST_STARTS) {
+    while let Some(at) = next.filter(|at| *at < words.len() && places.len() <= MOST_STARTS) {
         places.push(at);
         let program = program(words, at).unwrap_or_default();
         next = match runs(program) {
@@ -40,9 +39,19 @@ pub(super) fn starts(words: &[Arg]) -> Starts {
     let program = program(words, last);
     let marks = marks(program.unwrap_or(""));
     add_marked(&mut places, words, last, marks);
+    if program.is_some_and(runs_first_word) {
+        let behind = behind_options(&words[last + 1..], &valued(program.unwrap_or("")));
+        places.extend((!behind.is_empty()).then(|| words.len() - behind.len()));
+    }
+    let is_cut = places.len() > MOST_STARTS;
+    places.truncate(MOST_STARTS);
     let is_data = program.is_some_and(has_data);
     let tail = if is_data { 0..0 } else { last + 1..words.len() };
-    Starts { places, tail }
+    Starts {
+        places,
+        tail,
+        is_cut,
+    }
 }
 
 /// Returns the name of the program at a place, if it is known.
@@ -80,6 +89,9 @@ fn command_after(program: &str, words: &[Arg], at: usize, mut before: usize) -> 
             place += 1 + usize::from(takes_value(text, &valued));
         } else if program != "exec" && assignment(text).is_some() {
             place += 1;
+        } else if program == "env" && word.known().is_none() && place + 1 < words.len() {
+            // `env $(cat vars) ls`: it may be a setting.
+            place += 1;
         } else if before > 0 {
             before -= 1;
             place += 1;
@@ -99,9 +111,10 @@ fn add_candidates(places: &mut Vec<usize>, words: &[Arg], at: usize) -> Option<u
             if !is_behind_option && program(words, place).is_some_and(is_known) {
                 return Some(place);
             }
-            if places.len() < MOST_CANDIDATES {
-                places.push(place);
+            if places.len() > MOST_STARTS {
+                break;
             }
+            places.push(place);
         }
         is_behind_option = is_option && word.text() != "--" && !word.text().contains('=');
     }
@@ -114,7 +127,7 @@ fn add_marked(places: &mut Vec<usize>, words: &[Arg], last: usize, marks: &[&str
     let is_mark = |word: &Arg| word.known().is_some_and(|text| marks.contains(&text));
     let behind = words.iter().enumerate().skip(last + 1);
     for (index, word) in behind {
-        if !is_mark(word) || places.len() >= MOST_STARTS {
+        if !is_mark(word) || places.len() > MOST_STARTS {
             continue;
         }
         let is_foreach = word.text() == "foreach";
@@ -141,7 +154,7 @@ fn add_operands(places: &mut Vec<usize>, words: &[Arg], first: usize) {
             places.push(index);
         }
         operands += usize::from(!is_behind_option);
-        if operands == 2 || places.len() >= MOST_STARTS {
+        if operands == 2 || places.len() > MOST_STARTS {
             break;
         }
         is_behind_option = false;

@@ -5,9 +5,15 @@
 
 use super::expand::Arg;
 
-/// Returns the name of a program without its directory and the extension of Windows.
+/// Returns the name of a program without its directory, the extension of Windows, and the registry and version of a package:
+/// `npx rimraf@5`, `deno run npm:rimraf`.
 pub(super) fn base_name(program: &str) -> &str {
     let name = program.rsplit('/').next().unwrap_or(program);
+    let name = name.strip_prefix("npm:").unwrap_or(name);
+    let name = match name.split_once('@') {
+        Some((package, _)) if !package.is_empty() => package,
+        _ => name,
+    };
     let stem = match name.rsplit_once('.') {
         Some((stem, extension)) if is_executable(extension) => stem,
         _ => name,
@@ -174,6 +180,7 @@ pub(super) fn marks(program: &str) -> &'static [&'static str] {
     match program {
         // `npm run x` runs a script of this name, not a program.
         "npm" | "pnpm" => &["exec", "x", "dlx"],
+        "yarn" => &["exec", "run", "dlx", "--"],
         "git" => &["foreach"],
         "find" => &["-exec", "-execdir", "-ok", "-okdir"],
         "fd" => &["-x", "-X", "--exec", "--exec-batch"],
@@ -181,6 +188,11 @@ pub(super) fn marks(program: &str) -> &'static [&'static str] {
         _ if has_data(program) => &[],
         _ => &["exec", "run", "--"],
     }
+}
+
+/// Returns whether a program runs another one that its first word names, if it has no command of this name.
+pub(super) fn runs_first_word(program: &str) -> bool {
+    matches!(program, "pnpm" | "yarn" | "bun")
 }
 
 /// The options of a program that take the next word as their value.
@@ -215,6 +227,8 @@ pub(super) fn valued(program: &str) -> Valued {
         "patch" => ("dioprY", &[]),
         "truncate" | "shred" => ("srn", &[]),
         "touch" => ("drt", &[]),
+        "pnpm" => ("CF", &["--dir", "--filter"]),
+        "yarn" | "bun" => ("", &["--cwd"]),
         _ if is_shell(program) => ("oO", &["--rcfile", "--init-file"]),
         _ => return valued_of_wrapper(program),
     };

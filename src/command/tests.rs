@@ -403,6 +403,12 @@ fn limits_are_unknown() {
     let many = "ls\n".repeat(4001);
     assert!(reason(&many).contains("4,000"), "{}", reason(&many));
     assert_eq!(reason(&"ls\n".repeat(3999)), "No");
+    let starts = "timeout 1 ".repeat(101) + "sudo ls";
+    assert!(
+        reason(&starts).contains("100 others"),
+        "{}",
+        reason(&starts)
+    );
     let wide = "ls ".repeat(20_001);
     assert!(reason(&wide).contains("20,000"), "{}", reason(&wide));
 }
