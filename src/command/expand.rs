@@ -71,6 +71,8 @@ pub(super) struct Alternatives {
     pub(super) is_many: bool,
     /// True if an unknown list is in it.
     pub(super) is_list: bool,
+    /// True if it is a pattern of files, or has a variable that is one.
+    pub(super) is_pattern: bool,
 }
 
 /// Returns the words that a word becomes.
@@ -85,7 +87,7 @@ pub(super) fn words(word: &Word, all: Alternatives, bytes_left: &mut usize) -> V
     }
     let arg = Arg {
         names: names(word, &all.texts),
-        is_pattern: has_pattern(word),
+        is_pattern: all.is_pattern,
         values: all.texts,
         is_many: all.is_many,
         is_list: all.is_list,
@@ -138,6 +140,7 @@ fn split(all: &Alternatives, span: &Range<usize>) -> Vec<Arg> {
                 Some(arg) => arg.values.push(word.to_owned()),
                 None => args.push(Arg {
                     values: vec![word.to_owned()],
+                    is_pattern: all.is_pattern,
                     span: span.clone(),
                     ..Arg::default()
                 }),
@@ -202,7 +205,7 @@ fn expand_brace(text: &str) -> Vec<String> {
 }
 
 /// Returns whether a word is a pattern of files.
-fn has_pattern(word: &Word) -> bool {
+pub(super) fn has_pattern(word: &Word) -> bool {
     let is_pattern = |piece: &Piece| match piece {
         Piece::Text {
             text,

@@ -5,7 +5,9 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::expand::{A_NAME, ANY, Alternatives, Arg, FILE_OF_COMMANDS, LONGEST_BRACES, words};
+use super::expand::{
+    A_NAME, ANY, Alternatives, Arg, FILE_OF_COMMANDS, LONGEST_BRACES, has_pattern, words,
+};
 use super::syntax::{Assignment, Piece, Syntax, Word};
 
 /// The most values of a word or a variable; one with more is unknown.
@@ -28,6 +30,8 @@ pub(super) struct Variables {
 #[derive(Default)]
 struct Variable {
     values: Vec<String>,
+    /// True if one of its values is a pattern of files.
+    is_pattern: bool,
     /// The outputs that are in one of its values.
     printed: Vec<Output>,
     /// The commands whose output is in it.
@@ -129,9 +133,7 @@ impl Variables {
 
     fn bind_arguments(&mut self, args: &[Arg]) {
         for (index, arg) in args.iter().enumerate().take(9) {
-            for value in &arg.values {
-                self.add(&(index + 1).to_string(), value.clone());
-            }
+            self.add_word(&(index + 1).to_string(), arg);
         }
         let texts: Vec<_> = args.iter().map(Arg::text).collect();
         for name in ["@", "*"] {
@@ -176,10 +178,12 @@ impl Variables {
             return;
         }
         let mut values = vec![String::new()];
+        let mut is_pattern = false;
         for (index, word) in assignment.words.iter().enumerate() {
             let blank = if index > 0 { " " } else { "" };
-            let texts = self.alternatives(word, &|_| None).texts;
-            self.append(&mut values, &texts, blank);
+            let all = self.alternatives(word, &|_| None);
+            self.append(&mut values, &all.texts, blank);
+            is_pattern |= all.is_pattern;
         }
         if assignment.adds && self.variables.contains_key(&assignment.name) {
             let blank = if assignment.words.len() == 1 { "" } else { " " };
@@ -187,9 +191,14 @@ impl Variables {
             self.append(&mut longer, &values, blank);
             values.extend(longer);
         }
-        for value in values {
-            self.add(&assignment.name, value);
-        }
+        self.add_word(
+            &assignment.name,
+            &Arg {
+                values,
+                is_pattern,
+                ..Arg::default()
+            },
+        );
     }
 
     /// Returns the output that a word has, if the text before and after it has one value.
@@ -217,14 +226,21 @@ impl Variables {
             return self.add(&name, ANY.to_string());
         }
         for word in &values[1..] {
-            for value in self
-                .expand(word, &|_| None)
-                .into_iter()
-                .flat_map(|arg| arg.values)
-            {
-                self.add(&name, value);
+            for arg in self.expand(word, &|_| None) {
+                self.add_word(&name, &arg);
             }
         }
+    }
+
+    /// Gives a variable the values of a word that was expanded.
+    fn add_word(&mut self, name: &str, arg: &Arg) {
+        for value in &arg.values {
+            self.add(name, value.clone());
+        }
+        self.variables
+            .entry(name.to_owned())
+            .or_default()
+            .is_pattern |= arg.is_pattern;
     }
 
     fn add(&mut self, name: &str, value: String) {
@@ -293,8 +309,13 @@ impl Variables {
             is_split: false,
             is_many: false,
             is_list: false,
+            is_pattern: has_pattern(word),
         };
         for piece in &word.pieces {
+            if let Piece::Variable { name, .. } = piece {
+                let variable = self.variables.get(name);
+                all.is_pattern |= variable.is_some_and(|variable| variable.is_pattern);
+            }
             let (values, splits) = self.values_of(piece, printed);
             if splits {
                 let is_whole =

@@ -112,6 +112,11 @@ impl<'a> Writer<'a> {
             "find" if self.has_word("-delete") => {
                 for word in found_by_find(&self.run.words) {
                     self.add(&word, word.text());
+                    // Where everything is found, the directory itself is removed.
+                    let root = word.text().strip_suffix("/**/*").unwrap_or(".");
+                    if root != "." {
+                        self.add(&Arg::new(root), root);
+                    }
                 }
             }
             _ => {}
