@@ -37,6 +37,7 @@ const SHELL: &str = "bash";
 const DIRECTORY: &str = "directory";
 const WEB_FETCH: &str = "web_fetch";
 const URL: &str = "url";
+const EDIT: &str = "edit";
 /// The argument of `edit` with the new text.
 const WRITTEN: &str = "new_string";
 
@@ -169,7 +170,7 @@ impl<'a> Call<'a> {
             if let Some(directory) = part.directory {
                 event = event.with_context(in_directory(&directory));
             }
-            event.may_be_directory = self.tool.is_none();
+            event.may_be_directory = self.tool.is_none() && part.tool == EDIT;
             event
         });
         Ok(named.chain(parts).collect())
@@ -483,12 +484,14 @@ impl<'a> Call<'a> {
                 }
             }
         }
+        let name = operation::of_paths(tool, &decoded);
         let written = Value::from(arguments::other_texts(arguments));
         for path in named {
-            let mut edit = with("path", path.into());
-            // A guard of a content needs one, also of a tool that only reads.
-            edit.insert(WRITTEN.to_owned(), written.clone());
-            parts.push(Part::new("edit", edit));
+            let mut part = with("path", path.into());
+            if name == EDIT {
+                part.insert(WRITTEN.to_owned(), written.clone());
+            }
+            parts.push(Part::new(name, part));
         }
         Ok(parts)
     }

@@ -229,6 +229,20 @@ pub(super) fn is_read(tool: &str, arguments: &Map<String, Value>) -> bool {
         && !has_address(arguments)
 }
 
+/// Returns our name of what a tool does with its paths, by the words of its name.
+pub(super) fn of_paths(tool: &str, arguments: &Map<String, Value>) -> &'static str {
+    let has = |known: &[&str]| words(own_name(tool)).any(|word| known.contains(&&*word));
+    if !is_read(tool, arguments) {
+        "edit"
+    } else if has(&["dir", "directories", "directory", "list", "tree"]) {
+        "ls"
+    } else if has(&["find", "grep", "search"]) {
+        "grep"
+    } else {
+        "read"
+    }
+}
+
 /// Returns whether a call of one of git's tools only reads files, or takes them into its index, by the name of the tool.
 pub(super) fn is_read_by_git(tool: &str, arguments: &Map<String, Value>) -> bool {
     let mut words = words(own_name(tool)).skip(1);

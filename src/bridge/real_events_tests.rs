@@ -267,18 +267,24 @@ fn check_part(input: &Input, whole: &Value, part: &Value) {
     }
     let all = leaves(&whole["data"]["tool_args"]);
     let mut own = leaves(&part["data"]["tool_args"]);
-    if part["tool_name"] == "edit" {
+    let is_edit = part["tool_name"] == "edit";
+    let is_of_path = is_edit
+        || ["grep", "ls", "read"]
+            .iter()
+            .any(|tool| part["tool_name"] == *tool);
+    if is_of_path {
         let path = own.remove("/path").unwrap();
         let mut texts = all.values().filter_map(Value::as_str);
         assert!(texts.any(|text| relative(text) == path), "{part}");
+    }
+    if is_edit {
         // It has the other texts.
         own.remove("/new_string").unwrap();
     }
     for (pointer, value) in all {
-        let is_of_edit =
-            part["tool_name"] == "edit" && ["/path", "/new_string"].contains(&&*pointer);
+        let is_own = is_of_path && pointer == "/path" || is_edit && pointer == "/new_string";
         assert!(
-            is_of_edit || own.remove(&pointer) == Some(value),
+            is_own || own.remove(&pointer) == Some(value),
             "{pointer} in {part}"
         );
     }

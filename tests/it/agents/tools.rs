@@ -665,7 +665,7 @@ fn calls_have_our_names() {
             json!({"tool_name": "list_directory", "tool_input": {"dir_path": "sub"}, "mcp_context": {"server_name": "s", "tool_name": "list_directory"}}),
             &[
                 r#"mcp__s__list_directory {"dir_path":"sub"}"#,
-                r#"edit {"dir_path":"sub","new_string":"","path":"sub"}"#,
+                r#"ls {"dir_path":"sub","path":"sub"}"#,
             ],
         ),
         (
