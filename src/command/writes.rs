@@ -109,17 +109,20 @@ impl<'a> Writer<'a> {
             }
             "tar" => self.add_archive(),
             "git" => self.add_checked_out(),
-            "find" if self.has_word("-delete") => {
-                for word in found_by_find(&self.run.words) {
-                    self.add(&word, word.text());
-                    // Where everything is found, the directory itself is removed.
-                    let root = word.text().strip_suffix("/**/*").unwrap_or(".");
-                    if root != "." {
-                        self.add(&Arg::new(root), root);
-                    }
-                }
-            }
+            "find" if self.has_word("-delete") => self.add_found(),
             _ => {}
+        }
+    }
+
+    /// Adds what `find` removes.
+    fn add_found(&mut self) {
+        for word in found_by_find(&self.run.words) {
+            self.add(&word, word.text());
+            // Where everything is found, the directory itself is removed.
+            let root = word.text().strip_suffix("/**/*").unwrap_or(".");
+            if root != "." {
+                self.add(&Arg::new(root), root);
+            }
         }
     }
 
