@@ -88,7 +88,7 @@ fn an_update_shows_what_changes_and_asks() {
     let asked = user.run(&["add", "--update"]);
     assert_eq!(asked.status, 2, "{asked:?}");
     for part in [
-        "git.json: version 0 -> 1\n",
+        "git.json: version 0 -> 2\n",
         "  `answer` of `no_force_push`\n    - {\"decision\":\"block\",\"reason\":\"no\\u001b[2J\"}\n    + {\"decision\":\"block\",\"reason\":\"A forced",
         "  `no_writing_in_git_with_tools`, which the file does not have\n    + {",
         "unchanged: [DIR]/config/forge-hooks/hooks.d/sudo.json\n",
