@@ -8,104 +8,57 @@ use serde_json::{Map, Value};
 use crate::command::{Answer, Commands};
 use crate::json;
 
+/// Words, with blanks between them.
+pub(super) struct WordList(pub(super) &'static str);
+
+impl WordList {
+    pub(super) fn each(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.0.split_ascii_whitespace()
+    }
+
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.each().any(|one| one == word)
+    }
+}
+
 /// The ends of names of arguments that name a file; `_` and `-` do not count.
-const PATHS: [&str; 22] = [
-    "path",
-    "paths",
-    "pathname",
-    "file",
-    "files",
-    "filename",
-    "filenames",
-    "dir",
-    "dirs",
-    "directory",
-    "directories",
-    "folder",
-    "folders",
-    "uri",
-    "uris",
-    "source",
-    "sources",
-    "destination",
-    "destinations",
-    "target",
-    "targets",
-    "dest",
-];
+const PATHS: WordList = WordList(
+    "path paths pathname file files filename filenames dir dirs directory directories folder folders uri \
+    uris source sources destination destinations target targets dest",
+);
 
 /// The last words of names of arguments that may be of anything. An absolute path in one is a path.
-const LOCATIONS: [&str; 7] = ["as", "from", "location", "name", "output", "to", "value"];
+const LOCATIONS: WordList = WordList("as from location name output to value");
 
 /// The words in names of arguments that a shell may run.
-const COMMANDS: [&str; 9] = [
-    "command",
-    "commands",
-    "cmd",
-    "cmds",
-    "commandline",
-    "keystrokes",
-    "script",
-    "scripts",
-    "stdin",
-];
+const COMMANDS: WordList =
+    WordList("command commands cmd cmds commandline keystrokes script scripts stdin");
 
 /// Words in the names of tools whose argument `input` is typed into a running program.
-const RUNNING: [&str; 2] = ["process", "session"];
+const RUNNING: WordList = WordList("process session");
 
 /// Such words, in the names of their servers too.
-const TERMINALS: [&str; 3] = ["console", "shell", "terminal"];
+const TERMINALS: WordList = WordList("console shell terminal");
 
 /// Parts of such names that are written as one word, such as `shellcommand`. `transcript` is none.
-const PARTS_OF_COMMANDS: [&str; 3] = ["command", "cmd", "shellscript"];
+const PARTS_OF_COMMANDS: WordList = WordList("command cmd shellscript");
 
 /// The names of arguments with the program that is run with the arguments beside it.
-const PROGRAMS: [&str; 3] = ["program", "executable", "interpreter"];
+const PROGRAMS: WordList = WordList("program executable interpreter");
 
 /// The last words of names of arguments that are those of a command beside them.
-const ARGUMENTS: [&str; 9] = [
-    "arg",
-    "args",
-    "argument",
-    "arguments",
-    "argv",
-    "flags",
-    "options",
-    "parameters",
-    "params",
-];
+const ARGUMENTS: WordList =
+    WordList("arg args argument arguments argv flags options parameters params");
 
 /// The names of arguments with the directory in which a command runs; `_` and `-` do not count.
-const DIRECTORIES: [&str; 11] = [
-    "currentdirectory",
-    "cwd",
-    "dir",
-    "directory",
-    "dirpath",
-    "pwd",
-    "root",
-    "workdir",
-    "workingdir",
-    "workingdirectory",
-    "workspacedir",
-];
+const DIRECTORIES: WordList = WordList(
+    "currentdirectory cwd dir directory dirpath pwd root workdir workingdir workingdirectory workspacedir",
+);
 
 /// Words in the names of arguments whose texts are not JSON for the tool.
-const PROSE: [&str; 13] = [
-    "body",
-    "code",
-    "comment",
-    "content",
-    "contents",
-    "description",
-    "markdown",
-    "message",
-    "pattern",
-    "prompt",
-    "query",
-    "string",
-    "title",
-];
+const PROSE: WordList = WordList(
+    "body code comment content contents description markdown message pattern prompt query string title",
+);
 
 /// The most words of a text of which each may be a path.
 const FEW: usize = 8;
@@ -179,9 +132,9 @@ pub(super) fn commands<'a>(
     let mut commands = Named {
         found: Vec::new(),
         most,
-        types: words(tool).any(|word| TERMINALS.contains(&&*singular(&word)))
+        types: words(tool).any(|word| TERMINALS.has(&singular(&word)))
             || words(tool.rsplit("__").next().unwrap_or(tool))
-                .any(|word| RUNNING.contains(&&*singular(&word))),
+                .any(|word| RUNNING.has(&singular(&word))),
     };
     commands.look(arguments, false);
     commands.found
@@ -205,7 +158,7 @@ impl<'a> Named<'a> {
         };
         let has_arguments = arguments().next().is_some();
         for (name, value) in members {
-            let is_program = has_arguments && PROGRAMS.contains(&&*plain(name));
+            let is_program = has_arguments && PROGRAMS.has(&plain(name));
             let is_typed = self.types && plain(name) == "input";
             let is_one = is_one || is_program || is_typed || is_command(name);
             let may_be_code = is_typed || words(name).any(|word| singular(&word) == "script");
@@ -274,14 +227,12 @@ fn is_line(value: &Value) -> bool {
 
 fn is_command(name: &str) -> bool {
     let whole = plain(name);
-    PARTS_OF_COMMANDS.iter().any(|part| whole.contains(part))
-        || words(name).any(|word| COMMANDS.contains(&&*word))
+    PARTS_OF_COMMANDS.each().any(|part| whole.contains(part))
+        || words(name).any(|word| COMMANDS.has(&word))
 }
 
 fn are_arguments(name: &str) -> bool {
-    words(name)
-        .last()
-        .is_some_and(|word| ARGUMENTS.contains(&&*word))
+    words(name).last().is_some_and(|word| ARGUMENTS.has(&word))
 }
 
 /// Returns the words of a name, in small letters and without digits at their ends: `bashCommand`, `BASHCommand` and `bash_command1`
@@ -316,7 +267,7 @@ pub(super) fn decoded(arguments: &Map<String, Value>) -> Map<String, Value> {
 }
 
 fn is_prose(name: &str) -> bool {
-    words(name).any(|word| PROSE.contains(&&*word))
+    words(name).any(|word| PROSE.has(&word))
 }
 
 /// Decodes a value. It recurses as deep as JSON may be nested.
@@ -355,11 +306,7 @@ fn decoded_value(is_prose: bool, value: &Value, level: usize) -> Value {
 pub(super) fn directories(arguments: &Map<String, Value>) -> Vec<&str> {
     let mut directories = Vec::new();
     for (name, value) in arguments {
-        add_directories(
-            DIRECTORIES.contains(&&*plain(name)),
-            value,
-            &mut directories,
-        );
+        add_directories(DIRECTORIES.has(&plain(name)), value, &mut directories);
     }
     directories
 }
@@ -375,7 +322,7 @@ fn add_directories<'a>(is_one: bool, value: &'a Value, directories: &mut Vec<&'a
         }
         Value::Object(members) => {
             for (own, value) in members {
-                add_directories(DIRECTORIES.contains(&&*plain(own)), value, directories);
+                add_directories(DIRECTORIES.has(&plain(own)), value, directories);
             }
         }
         _ => {}
@@ -402,11 +349,7 @@ fn has_path(name: &str, value: &Value) -> bool {
         (text.starts_with('/') || text.starts_with("~/")) && !text.contains(char::is_whitespace)
     };
     let may_have_one = value.as_str().is_some_and(is_absolute);
-    let may_be_of_anything = || {
-        words(name)
-            .last()
-            .is_some_and(|word| LOCATIONS.contains(&&*word))
-    };
+    let may_be_of_anything = || words(name).last().is_some_and(|word| LOCATIONS.has(&word));
     is_path(name) || may_have_one && may_be_of_anything()
 }
 
@@ -478,7 +421,7 @@ pub(super) fn is_path(name: &str) -> bool {
     let has_path = words(name).any(|word| matches!(&*word, "path" | "paths"));
     let name = plain(name);
     let name = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '[' | ']'));
-    PATHS.iter().any(|end| name.ends_with(end)) || matches!(name, "src" | "dst") || has_path
+    PATHS.each().any(|end| name.ends_with(end)) || matches!(name, "src" | "dst") || has_path
 }
 
 /// Returns the paths that a text may list, as some servers read it. In a longer text, those that look like one.

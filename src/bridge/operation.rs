@@ -2,205 +2,62 @@
 
 use serde_json::{Map, Value};
 
-use super::arguments::{add_texts, is_path, paths, words};
+use super::arguments::{WordList, add_texts, is_path, paths, words};
 
 /// Words in the names of tools and operations that may move or remove a directory as a whole.
-const MOVES: [&str; 30] = [
-    "chmod",
-    "chown",
-    "clean",
-    "clone",
-    "del",
-    "delete",
-    "destroy",
-    "drop",
-    "erase",
-    "extract",
-    "move",
-    "mv",
-    "nuke",
-    "permission",
-    "prune",
-    "purge",
-    "relocate",
-    "remove",
-    "rename",
-    "replace",
-    "restore",
-    "rm",
-    "rmdir",
-    "rmtree",
-    "sync",
-    "trash",
-    "unlink",
-    "unpack",
-    "unzip",
-    "wipe",
-];
+const MOVES: WordList = WordList(
+    "chmod chown clean clone del delete destroy drop erase extract move mv nuke permission prune purge \
+    relocate remove rename replace restore rm rmdir rmtree sync trash unlink unpack unzip wipe",
+);
 
 /// More such words. Git's own commands have some of these names, and do something else.
-const MORE_MOVES: [&str; 32] = [
-    "chattr",
-    "checkout",
-    "chgrp",
-    "clear",
-    "copy",
-    "cp",
-    "decompress",
-    "discard",
-    "dispose",
-    "empty",
-    "exchange",
-    "expand",
-    "inflate",
-    "link",
-    "mount",
-    "obliterate",
-    "overwrite",
-    "recycle",
-    "reset",
-    "revert",
-    "setfacl",
-    "shred",
-    "swap",
-    "transfer",
-    "migrate",
-    "truncate",
-    "uncompress",
-    "uninstall",
-    "untar",
-    "flush",
-    "scrub",
-    "zap",
-];
+const MORE_MOVES: WordList = WordList(
+    "chattr checkout chgrp clear copy cp decompress discard dispose empty exchange expand inflate link \
+    mount obliterate overwrite recycle reset revert setfacl shred swap transfer migrate truncate \
+    uncompress uninstall untar flush scrub zap",
+);
 
 /// Words beside such a word in the name of an operation.
-const OF_MOVES: [&str; 14] = [
-    "after",
-    "all",
-    "dir",
-    "directory",
-    "file",
-    "files",
-    "folder",
-    "force",
-    "item",
-    "items",
-    "original",
-    "path",
-    "recursive",
-    "source",
-];
+const OF_MOVES: WordList = WordList(
+    "after all dir directory file files folder force item items original path recursive source",
+);
 
 /// Words in the names of arguments that name the operation of one of git's tools.
-const OPERATIONS: [&str; 10] = [
-    "action",
-    "arg",
-    "args",
-    "arguments",
-    "argv",
-    "command",
-    "flags",
-    "op",
-    "operation",
-    "subcommand",
-];
+const OPERATIONS: WordList =
+    WordList("action arg args arguments argv command flags op operation subcommand");
 
 /// The commands of git that only read files of the directory, or take them into the index.
-const GIT_READS: [&str; 8] = [
-    "add", "blame", "branch", "commit", "diff", "log", "show", "status",
-];
+const GIT_READS: WordList = WordList("add blame branch commit diff log show status");
 
 /// Words in the names of arguments with a text that may be written.
-const WRITTEN: [&str; 9] = [
-    "append", "body", "content", "contents", "data", "output", "text", "value", "write",
-];
+const WRITTEN: WordList = WordList("append body content contents data output text value write");
 
 /// Words in the names of arguments that say from where something is fetched.
-const SOURCES: [&str; 8] = [
-    "address", "from", "host", "remote", "server", "source", "uri", "url",
-];
+const SOURCES: WordList = WordList("address from host remote server source uri url");
 
 /// Words in the names of arguments with the place of the work.
-const PLACES: [&str; 9] = [
-    "base",
-    "cwd",
-    "project",
-    "repo",
-    "repository",
-    "root",
-    "working",
-    "workspace",
-    "worktree",
-];
+const PLACES: WordList =
+    WordList("base cwd project repo repository root working workspace worktree");
 
 /// Words in the names of arguments whose texts are for people, for a search or for a build: no operation.
-const TEXTS: [&str; 29] = [
-    "body",
-    "code",
-    "comment",
-    "content",
-    "contents",
-    "description",
-    "exclude",
-    "filter",
-    "glob",
-    "ignore",
-    "keyword",
-    "markdown",
-    "message",
-    "name",
-    "pattern",
-    "patterns",
-    "prompt",
-    "query",
-    "regex",
-    "script",
-    "search",
-    "string",
-    "substring",
-    "target",
-    "task",
-    "tasks",
-    "text",
-    "texts",
-    "title",
-];
+const TEXTS: WordList = WordList(
+    "body code comment content contents description exclude filter glob ignore keyword markdown message \
+    name pattern patterns prompt query regex script search string substring target task tasks text texts \
+    title",
+);
 
 /// First words of the names of tools that only read.
-const READS: [&str; 10] = [
-    "directory",
-    "find",
-    "get",
-    "grep",
-    "list",
-    "read",
-    "search",
-    "show",
-    "tree",
-    "view",
-];
+const READS: WordList = WordList("directory find get grep list read search show tree view");
 
 /// The words that may follow. With another one, the tool may also write: `get_or_create_file`.
-const READ: [&str; 17] = [
-    "content",
-    "contents",
-    "dir",
-    "directories",
-    "directory",
-    "file",
-    "files",
-    "image",
-    "info",
-    "lines",
-    "media",
-    "multiple",
-    "size",
-    "sizes",
-    "text",
-    "tree",
-    "with",
-];
+const READ: WordList = WordList(
+    "content contents dir directories directory file files image info lines media multiple size sizes \
+    text tree with",
+);
+
+/// Words in the names of tools that only read which say that they list, or search.
+const LISTS: WordList = WordList("dir directories directory list tree");
+const SEARCHES: WordList = WordList("find grep search");
 
 /// Returns the tool's own name of one of an MCP server.
 fn own_name(tool: &str) -> &str {
@@ -221,8 +78,8 @@ pub(super) fn is_read(tool: &str, arguments: &Map<String, Value>) -> bool {
     let first = words.next().unwrap_or_default();
     // Such a tool may fetch a file, which is written here.
     let may_fetch = !matches!(&*first, "list" | "read");
-    READS.contains(&&*first)
-        && words.all(|word| READ.contains(&&*word))
+    READS.has(&first)
+        && words.all(|word| READ.has(&word))
         && !has_name_of(arguments, &WRITTEN)
         && !(may_fetch && (paths(arguments).len() > 1 || has_name_of(arguments, &SOURCES)))
         && names_of_paths(arguments) <= 1
@@ -231,12 +88,12 @@ pub(super) fn is_read(tool: &str, arguments: &Map<String, Value>) -> bool {
 
 /// Returns our name of what a tool does with its paths, by the words of its name.
 pub(super) fn of_paths(tool: &str, arguments: &Map<String, Value>) -> &'static str {
-    let has = |known: &[&str]| words(own_name(tool)).any(|word| known.contains(&&*word));
+    let has = |known: &WordList| words(own_name(tool)).any(|word| known.has(&word));
     if !is_read(tool, arguments) {
         "edit"
-    } else if has(&["dir", "directories", "directory", "list", "tree"]) {
+    } else if has(&LISTS) {
         "ls"
-    } else if has(&["find", "grep", "search"]) {
+    } else if has(&SEARCHES) {
         "grep"
     } else {
         "read"
@@ -246,7 +103,7 @@ pub(super) fn of_paths(tool: &str, arguments: &Map<String, Value>) -> &'static s
 /// Returns whether a call of one of git's tools only reads files, or takes them into its index, by the name of the tool.
 pub(super) fn is_read_by_git(tool: &str, arguments: &Map<String, Value>) -> bool {
     let mut words = words(own_name(tool)).skip(1);
-    let is_verb = words.next().is_some_and(|verb| GIT_READS.contains(&&*verb));
+    let is_verb = words.next().is_some_and(|verb| GIT_READS.has(&verb));
     let has_option = arguments
         .iter()
         .any(|(name, value)| !is_text(name) && has_option(value));
@@ -259,17 +116,17 @@ pub(super) fn is_read_by_git(tool: &str, arguments: &Map<String, Value>) -> bool
 }
 
 fn is_text(name: &str) -> bool {
-    words(name).any(|word| TEXTS.contains(&&*word))
+    words(name).any(|word| TEXTS.has(&word))
 }
 
 /// Returns whether an argument has one of these words in its name, at any depth.
-fn has_name_of(arguments: &Map<String, Value>, known: &[&str]) -> bool {
+fn has_name_of(arguments: &Map<String, Value>, known: &WordList) -> bool {
     arguments.iter().any(|(name, value)| {
-        words(name).any(|word| known.contains(&&*word)) || has_name_within(value, known)
+        words(name).any(|word| known.has(&word)) || has_name_within(value, known)
     })
 }
 
-fn has_name_within(value: &Value, known: &[&str]) -> bool {
+fn has_name_within(value: &Value, known: &WordList) -> bool {
     match value {
         Value::Array(values) => values.iter().any(|value| has_name_within(value, known)),
         Value::Object(members) => has_name_of(members, known),
@@ -319,7 +176,7 @@ fn has_option(value: &Value) -> bool {
 /// Returns whether a tool, or a word in its arguments, may move or remove a directory as a whole.
 pub(super) fn moves(tool: &str, arguments: &Map<String, Value>) -> bool {
     let of_git = is_of_git(tool);
-    let is_operation = |name: &str| words(name).any(|word| OPERATIONS.contains(&&*word));
+    let is_operation = |name: &str| words(name).any(|word| OPERATIONS.has(&word));
     is_move(own_name(tool), of_git)
         || arguments.iter().any(|(name, value)| {
             let is_option = !of_git && is_move_alone(name) && *value != Value::Bool(false);
@@ -348,10 +205,12 @@ fn names_a_move(value: &Value) -> bool {
 fn is_move(name: &str, of_git: bool) -> bool {
     // A name in small letters has no mark between its words: `deletedir`.
     let is_move = |word: &str| {
-        let mut known = MOVES
-            .iter()
-            .chain((!of_git).then_some(MORE_MOVES.iter()).into_iter().flatten());
-        known.any(|one| word == *one || one.len() > 3 && word.starts_with(one))
+        let more = (!of_git).then_some(MORE_MOVES);
+        let mut known = [Some(MOVES), more]
+            .into_iter()
+            .flatten()
+            .flat_map(|list| list.each());
+        known.any(|one| word == one || one.len() > 3 && word.starts_with(one))
     };
     words(name).any(|word| is_move(&word))
 }
@@ -359,11 +218,11 @@ fn is_move(name: &str, of_git: bool) -> bool {
 /// Returns whether a name says such an operation and nothing else: `deleteAll`, not `deleted items`.
 fn is_move_alone(name: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    let is_known = |word: &str| MOVES.contains(&word) || MORE_MOVES.contains(&word);
+    let is_known = |word: &str| MOVES.has(&word) || MORE_MOVES.has(&word);
     let mut has_move = false;
     let is_alone = words(name).all(|word| {
         has_move |= is_known(&word);
-        is_known(&word) || OF_MOVES.contains(&&*word)
+        is_known(&word) || OF_MOVES.has(&word)
     });
     is_alone && has_move && name.chars().all(is_name)
 }
@@ -371,9 +230,7 @@ fn is_move_alone(name: &str) -> bool {
 /// Returns whether an argument names the place of the work, such as a repository, and not what is worked on.
 pub(super) fn is_place(name: &str) -> bool {
     // `pathInProject` names a file.
-    let is_first = words(name)
-        .next()
-        .is_some_and(|word| PLACES.contains(&&*word));
+    let is_first = words(name).next().is_some_and(|word| PLACES.has(&word));
     let is_repository = words(name).any(|word| matches!(&*word, "repo" | "repository"));
     is_first || is_repository || matches!(name, "dir" | "directory" | "folder")
 }
