@@ -37,7 +37,7 @@ pub(crate) fn run_child(mode: &str, runs: &str) {
         return fire_unmatched(others, runs * UNMATCHED_IN_A_RUN);
     }
     if let Some(files) = Files::with_argument(mode) {
-        return unapproved::fire(files, runs / RUNS_FOR_AN_EVENT);
+        return unapproved::fire(files, runs);
     }
     if mode == COMMANDS {
         return commands::select(runs);
@@ -89,9 +89,6 @@ const ANSWERS_IN_A_RUN: usize = 100;
 
 /// The number of unmatched events in a run: so many that what a hash table happens to need for other hooks does not show.
 const UNMATCHED_IN_A_RUN: usize = 100;
-
-/// One event takes the place of this many runs: if events tested the unapproved hooks, more events would take an hour.
-const RUNS_FOR_AN_EVENT: usize = 20;
 
 /// Counts the user-space instructions of a hook beyond those of `Command::output()` with the same
 /// variables.

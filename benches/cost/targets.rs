@@ -154,7 +154,7 @@ pub(crate) fn rows() -> Vec<Row> {
         count(
             "instructions of twelve guards of what a command runs",
             240_000.0,
-            195_000.0,
+            175_800.0,
             counted::instructions_of_commands,
         ),
         time("an unmatched event", 60.0, calls::unmatched),

@@ -8,6 +8,10 @@ use super::expand::Arg;
 /// Returns the name of a program without its directory, the extension of Windows, and the registry and version of a package:
 /// `npx rimraf@5`, `deno run npm:rimraf`.
 pub(super) fn base_name(program: &str) -> &str {
+    // Most programs, of which each pattern asks, and the searches below cost more.
+    if program.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return program;
+    }
     let name = program.rsplit('/').next().unwrap_or(program);
     let name = name.strip_prefix("npm:").unwrap_or(name);
     let name = match name.split_once('@') {
