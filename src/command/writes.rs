@@ -109,13 +109,13 @@ impl<'a> Writer<'a> {
             }
             "tar" => self.add_archive(),
             "git" => self.add_checked_out(),
-            "find" if self.has_word("-delete") => self.add_found(),
+            "find" if self.has_word("-delete") => self.add_removed_by_find(),
             _ => {}
         }
     }
 
     /// Adds what `find` removes.
-    fn add_found(&mut self) {
+    fn add_removed_by_find(&mut self) {
         for word in found_by_find(&self.run.words) {
             self.add(&word, word.text());
             // Where everything is found, the directory itself is removed.

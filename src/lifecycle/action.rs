@@ -120,7 +120,7 @@ impl<'a, A: Action> Request<'a, A> {
         let outcome = self.open.lifecycle.executor.execute(&event, options);
         let (event, outcome) = self.heard(event, outcome)?;
         let before = agreed(&event, outcome, ask);
-        // What the host answers for a user who has cancelled the call meanwhile is no answer.
+        // A host that answers for a user who has cancelled the call meanwhile gives no answer.
         self.open.check()?;
         let mut running = self.running(before?);
         if let Some((event, options)) = A::prompt(&mut running) {

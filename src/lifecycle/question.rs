@@ -34,7 +34,7 @@ pub struct Question<'a> {
 /// The most characters of a value in a question.
 const LONGEST_ARGS: usize = 2_000;
 
-fn shown(value: &Value) -> String {
+fn text_of(value: &Value) -> String {
     printable(&limited(&value.to_string(), LONGEST_ARGS))
 }
 
@@ -59,7 +59,7 @@ impl fmt::Display for Question<'_> {
             writeln!(f, "tool: {}", printable(tool))?;
         }
         if let Some(args) = self.event.data.get(ARGS) {
-            writeln!(f, "arguments: {}", shown(args))?;
+            writeln!(f, "arguments: {}", text_of(args))?;
         }
         let name = self.event.event_type.as_str();
         let is_known = Vocabulary::known().event(name).is_some();
@@ -70,7 +70,7 @@ impl fmt::Display for Question<'_> {
         let fields = self.event.data.iter();
         for (name, value) in fields.filter(|(name, _)| ![ARGS, AGENT_TYPE].contains(&name.as_str()))
         {
-            writeln!(f, "{}: {}", printable(name), shown(value))?;
+            writeln!(f, "{}: {}", printable(name), text_of(value))?;
         }
         Ok(())
     }
