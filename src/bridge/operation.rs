@@ -218,7 +218,7 @@ fn is_move(name: &str, of_git: bool) -> bool {
 /// Returns whether a name says such an operation and nothing else: `deleteAll`, not `deleted items`.
 fn is_move_alone(name: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-    let is_known = |word: &str| MOVES.has(&word) || MORE_MOVES.has(&word);
+    let is_known = |word: &str| MOVES.has(word) || MORE_MOVES.has(word);
     let mut has_move = false;
     let is_alone = words(name).all(|word| {
         has_move |= is_known(&word);
