@@ -6,8 +6,10 @@ use super::row::*;
 const RESULT: Specific = Specific { output: &["updatedToolOutput", "updatedMCPToolOutput"], ..SPECIFIC };
 
 /// Claude Code. <https://code.claude.com/docs/en/hooks> Most other agents copy its format.
+pub const CLAUDE: &Agent = &ROW;
+
 #[rustfmt::skip]
-pub const CLAUDE: &Agent = &Agent {
+static ROW: Agent = Agent {
     name: "claude",
     title: "Claude Code",
     files: &[".claude/settings.json", ".claude/settings.local.json"],

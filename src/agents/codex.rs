@@ -5,8 +5,10 @@ use super::row::*;
 const TURN: Field = text("turn_id");
 
 /// Codex CLI. <https://developers.openai.com/codex/hooks> Its answers are read as those of Claude Code.
+pub const CODEX: &Agent = &ROW;
+
 #[rustfmt::skip]
-pub const CODEX: &Agent = &Agent {
+static ROW: Agent = Agent {
     name: "codex",
     title: "Codex",
     files: &[".codex/hooks.json"],

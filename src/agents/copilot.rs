@@ -21,8 +21,10 @@ const TYPED: Pairs = &[("input", "command")];
 const EDITS: Pairs = &[("old_str", "old_string"), ("new_str", "new_string")];
 
 /// GitHub's Copilot CLI.
+pub(crate) const COPILOT: &Agent = &ROW;
+
 #[rustfmt::skip]
-pub(crate) const COPILOT: &Agent = &Agent {
+static ROW: Agent = Agent {
     name: "copilot",
     title: "Copilot CLI",
     // The first file is one of this program alone: each file beside it has hooks too.

@@ -9,8 +9,10 @@ const SEARCH: Pairs = &[("dir_path", "path"), ("include_pattern", "include")];
 const CALLED: Specific = Specific { input: Some("tool_input"), ..SPECIFIC };
 
 /// Google's Gemini CLI.
+pub(crate) const GEMINI: &Agent = &ROW;
+
 #[rustfmt::skip]
-pub(crate) const GEMINI: &Agent = &Agent {
+static ROW: Agent = Agent {
     name: "gemini",
     title: "Gemini CLI",
     files: &[".gemini/settings.json"],

@@ -14,8 +14,10 @@ const DIRECTORY: Pairs = &[("target_directory", "path")];
 const TARGET: Pairs = &[("target_file", "path")];
 
 /// Grok Build of xAI.
+pub(crate) const GROK: &Agent = &ROW;
+
 #[rustfmt::skip]
-pub(crate) const GROK: &Agent = &Agent {
+static ROW: Agent = Agent {
     name: "grok",
     title: "Grok Build",
     files: &[".grok/hooks/forge-hooks.json", ".grok/config.toml", ".claude/settings.json", ".claude/settings.local.json"],

@@ -10,8 +10,10 @@ const DECISION: Specific = Specific {
 };
 
 /// Kimi Code of Moonshot AI.
+pub(crate) const KIMI: &Agent = &ROW;
+
 #[rustfmt::skip]
-pub(crate) const KIMI: &Agent = &Agent {
+static ROW: Agent = Agent {
     name: "kimi",
     title: "Kimi Code",
     files: &[".kimi-code/config.toml"],

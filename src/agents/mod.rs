@@ -1,6 +1,7 @@
 //! Coding agents, a file each: a value with everything in which an agent differs from others. Other code names one only where two
 //! meet: `bridge/registered.rs`, `other_agents/files.rs`.
 //!
+//! Each value is a `static`, since the program would have a constant several times, and start later.
 //! `bridge` runs hooks of hooks.json under them; `compat` runs the own hooks of [`AGENTS`] in hosts.
 
 mod agent;

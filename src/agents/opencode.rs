@@ -12,8 +12,10 @@ const EDIT: Pairs = &[
 ];
 
 /// OpenCode.
+pub(crate) const OPENCODE: &Agent = &OPENCODE_ROW;
+
 #[rustfmt::skip]
-pub(crate) const OPENCODE: &Agent = &Agent {
+static OPENCODE_ROW: Agent = Agent {
     name: "opencode",
     title: "OpenCode",
     files: &[
@@ -58,8 +60,10 @@ pub(crate) const OPENCODE: &Agent = &Agent {
 };
 
 /// Kilo CLI: what has its name is named after it.
+pub(crate) const KILO: &Agent = &KILO_ROW;
+
 #[rustfmt::skip]
-pub(crate) const KILO: &Agent = &Agent {
+static KILO_ROW: Agent = Agent {
     name: "kilo",
     title: "Kilo CLI",
     files: &[

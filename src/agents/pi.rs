@@ -8,8 +8,10 @@ use super::row::*;
 const EDITS: Pairs = &[("oldText", "old_string"), ("newText", "new_string")];
 
 /// Pi of Earendil.
+pub(crate) const PI: &Agent = &ROW;
+
 #[rustfmt::skip]
-pub(crate) const PI: &Agent = &Agent {
+static ROW: Agent = Agent {
     name: "pi",
     title: "Pi",
     files: &[".pi/agent/extensions/forge-hooks.ts", ".pi/agent/settings.json", ".pi/settings.json"],

@@ -15,8 +15,10 @@ const DECISION: Specific = Specific {
 const CELL: Pairs = &[("notebook_path", "path"), ("new_source", "new_string")];
 
 /// Qwen Code of Alibaba.
+pub(crate) const QWEN: &Agent = &ROW;
+
 #[rustfmt::skip]
-pub(crate) const QWEN: &Agent = &Agent {
+static ROW: Agent = Agent {
     name: "qwen",
     title: "Qwen Code",
     files: &[".qwen/settings.json"],
