@@ -344,7 +344,7 @@ pub(super) fn paths(arguments: &Map<String, Value>) -> Vec<Cow<'_, str>> {
 }
 
 /// Returns whether an argument names a path.
-fn has_path(name: &str, value: &Value) -> bool {
+pub(super) fn has_path(name: &str, value: &Value) -> bool {
     let is_absolute = |text: &str| {
         (text.starts_with('/') || text.starts_with("~/")) && !text.contains(char::is_whitespace)
     };

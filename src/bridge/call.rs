@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::arguments;
 use super::guarded::Protects;
-use super::operation;
+use super::operation::{self, EDIT};
 use super::patch::{self, Embedded, MOST_CHANGES};
 use super::paths::Places;
 use super::text_output;
@@ -37,7 +37,6 @@ const SHELL: &str = "bash";
 const DIRECTORY: &str = "directory";
 const WEB_FETCH: &str = "web_fetch";
 const URL: &str = "url";
-const EDIT: &str = "edit";
 /// The argument of `edit` with the new text.
 const WRITTEN: &str = "new_string";
 
@@ -183,12 +182,12 @@ impl<'a> Call<'a> {
             return Protection::Same(Protects::All);
         };
         let arguments = &arguments::decoded(arguments);
-        let moves = operation::moves(theirs, arguments);
-        let is_read = operation::is_read_by_git(theirs, arguments)
-            || !moves && operation::is_read(theirs, arguments);
-        if is_read {
+        // The same tools have no event of `edit`.
+        let is_read = operation::of_paths(theirs, arguments) != EDIT;
+        if is_read || operation::is_read_by_git(theirs, arguments) {
             return Protection::Same(Protects::Nothing);
         }
+        let moves = operation::moves(theirs, arguments);
         let count = arguments::paths(arguments).len();
         if !moves && (operation::is_of_git(theirs) || count == 1) {
             return Protection::Same(Protects::NotAbove);

@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::arguments::{WordList, add_texts, is_path, paths, words};
+use super::arguments::{WordList, add_texts, has_path, is_path, paths, words};
+
+/// Our name of what a tool does that may change files.
+pub(super) const EDIT: &str = "edit";
 
 /// Words in the names of tools and operations that may move or remove a directory as a whole.
 const MOVES: WordList = WordList(
@@ -73,7 +76,7 @@ pub(super) fn is_of_git(tool: &str) -> bool {
 }
 
 /// Returns whether a tool only reads, by each word of its name: `read_text_file`.
-pub(super) fn is_read(tool: &str, arguments: &Map<String, Value>) -> bool {
+fn is_read(tool: &str, arguments: &Map<String, Value>) -> bool {
     let mut words = words(own_name(tool));
     let first = words.next().unwrap_or_default();
     // Such a tool may fetch a file, which is written here.
@@ -89,8 +92,8 @@ pub(super) fn is_read(tool: &str, arguments: &Map<String, Value>) -> bool {
 /// Returns our name of what a tool does with its paths, by the words of its name.
 pub(super) fn of_paths(tool: &str, arguments: &Map<String, Value>) -> &'static str {
     let has = |known: &WordList| words(own_name(tool)).any(|word| known.has(&word));
-    if !is_read(tool, arguments) {
-        "edit"
+    if moves(tool, arguments) || !is_read(tool, arguments) {
+        EDIT
     } else if has(&LISTS) {
         "ls"
     } else if has(&SEARCHES) {
@@ -145,7 +148,7 @@ fn names_of_paths(arguments: &Map<String, Value>) -> usize {
         _ => 0,
     };
     let each = arguments.iter();
-    each.map(|(name, value)| within(value).max(usize::from(is_path(name))))
+    each.map(|(name, value)| within(value).max(usize::from(has_path(name, value))))
         .sum()
 }
 

@@ -65,7 +65,7 @@ pub(super) fn runs(program: &str) -> Option<Runs> {
         "busybox" | "toybox" => Runs::Behind(0),
         // It finds the program in a package.
         "npx" | "bunx" | "pnpx" | "uvx" | "pipx" => Runs::Behind(0),
-        // As another user, or with other rights.
+        // They run it as another user, or with other rights.
         "run0" | "pkexec" | "fakeroot" | "setpriv" | "runcon" | "aa-exec" | "chpst"
         | "envuidgid" | "setuidgid" | "s6-setuidgid" => Runs::Anywhere,
         // In another namespace, root, directory or session.

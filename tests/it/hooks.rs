@@ -413,7 +413,7 @@ fn a_host_is_not_asked_about_tools_that_it_does_not_load() {
     assert!(again.unwrap());
 }
 
-/// Of the end of what was dropped, and of a permission.
+/// The host gets failures at the end of what was dropped, and the messages of a permission.
 #[test]
 fn nothing_that_hooks_say_is_lost() {
     let world = World::new();

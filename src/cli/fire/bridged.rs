@@ -50,11 +50,11 @@ pub(super) fn run(
         let message = "expected a text `hook_event_name`";
         return Err(event::cannot_read(file, message).with_fix(AS_AGENTS_DO));
     };
-    let said = Said::on(agent, &name, payload, context, terminal)?;
-    terminal.show(args.json, &said)?;
+    let answered = Said::on(agent, &name, payload, context, terminal)?;
+    terminal.show(args.json, &answered)?;
     Ok(match terminal.interrupted() {
         Some(status) => Exit(status),
-        None => Exit::fine_if(said.decision == Decision::Allow),
+        None => Exit::fine_if(answered.decision == Decision::Allow),
     })
 }
 

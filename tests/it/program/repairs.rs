@@ -267,7 +267,7 @@ fn wrong_files() -> Vec<Broken> {
     ]
 }
 
-/// What has changed since a project was approved.
+/// Each row changes a project after its approval.
 fn wrong_approvals() -> Vec<Broken> {
     let row = |state, breaks, told| broken(state, breaks, told, Run("forge-hooks trust"));
     vec![
