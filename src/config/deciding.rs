@@ -96,11 +96,12 @@ impl Place {
         }
     }
 
-    /// Returns whether a write to a file with these names, or a move of a part of it, changes this place.
-    fn is_on(&self, names: &Names, leaves_out_above: bool) -> bool {
+    /// Returns whether a write to one of these files, or a move of a part of its path, changes this place.
+    fn is_on(&self, files: &[Names], leaves_out_above: bool) -> bool {
         let place = Names::of_file(&self.path).or_else(|_| Names::as_written(&self.path));
         // A tool cannot write to a place that has no name.
-        place.is_ok_and(|place| {
+        let Ok(place) = place else { return false };
+        files.iter().any(|names| {
             let is_within = place.leads_to(names);
             names.leads_to(&place) && (is_within || !leaves_out_above)
                 || self.is_directory && is_within
@@ -128,9 +129,7 @@ impl HookConfig {
             return true;
         }
         let is_any = |places: &[Place]| {
-            let leaves_out_above = deciders.also.leaves_out_above;
-            let is_reached =
-                |place: &Place| all.iter().any(|names| place.is_on(names, leaves_out_above));
+            let is_reached = |place: &Place| place.is_on(&all, deciders.also.leaves_out_above);
             places.iter().any(is_reached) || is_linked(&paths, places)
         };
         is_any(&self.places(deciders)) || is_any(&named_by(deciders))

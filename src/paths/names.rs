@@ -298,7 +298,9 @@ impl Names {
         let mut names = Self::as_written(path)?;
         let system = System::NATIVE;
         let nothing = Path::new("");
-        for path in [path, &without_parents(path)] {
+        let without_parents = without_parents(path);
+        let other = (without_parents != path).then_some(&*without_parents);
+        for path in [path].into_iter().chain(other) {
             let walk = links::followed(nothing, path, &Lookups::default())?;
             let tested = links::ignores_case(&walk.existing);
             names.cases = names.cases.max(cases(system, tested));

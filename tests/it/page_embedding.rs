@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use forge_hooks::{AppProfile, Hooks};
+use forge_hooks::{AppProfile, EventType, HookEvent, Hooks};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::pages::blocks_of;
@@ -33,6 +33,7 @@ fn the_host_of_the_recipe() {
         std::process::exit(130);
     })
     .unwrap();
+    let _ = hooks.execute(&HookEvent::new(EventType::SessionStart));
     let outcome = hooks.execute(&blocking_event());
     while INTERRUPTED.load(Ordering::SeqCst) {
         std::thread::park();
@@ -60,13 +61,14 @@ fn pid_in(world: &World, file: &str) -> String {
 #[test]
 fn ctrl_c_ends_the_host_and_its_hooks() {
     let world = World::new();
-    let hook = |extra: &str, file: &str| {
+    let hook = |event: &str, extra: &str, file: &str| {
         let path = world.path(file);
         let command = format!("echo $$ >{}; sleep 60; exit 0", path.display());
-        format!(r#"{{"event": "tool:*", "command": "{command}"{extra}}}"#)
+        format!(r#"{{"event": "{event}", "command": "{command}"{extra}}}"#)
     };
-    let background = hook(r#", "background": true"#, "background");
-    let text = format!(r#"{{"hooks": [{background}, {}]}}"#, hook("", "guard"));
+    let background = hook("session:start", r#", "background": true"#, "background");
+    let guard = hook("tool:*", r#", "timeout": 60"#, "guard");
+    let text = format!(r#"{{"hooks": [{background}, {guard}]}}"#);
     world.write("myagent/hooks.json", &text);
     let mut host = start(&world);
     let hooks = [pid_in(&world, "background"), pid_in(&world, "guard")];

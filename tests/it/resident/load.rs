@@ -18,7 +18,7 @@ fn many_threads_share_one_hook() {
     let seconds = from_environment("FORGE_HOOKS_TEST_SECONDS", 0.2);
     let until = Instant::now() + Duration::from_secs_f64(seconds);
     thread::scope(|scope| {
-        for thread in 0..32 {
+        for thread in 0..12 {
             let world = &world;
             scope.spawn(move || {
                 let mut turn = 0;

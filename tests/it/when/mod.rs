@@ -269,11 +269,12 @@ fn a_guard_runs_where_a_value_is_unclear() {
             let hook = guard("*", "/tool_args/x", "a*");
             let can_block = kind.can_block();
             assert_eq!(hook.matches(&event), expected, "{kind} {beginning}");
-            if data["x"].as_str().is_some_and(|text| text.len() == longest) {
+            let length = data["x"].as_str().map(str::len);
+            if length.is_some_and(|length| length >= longest) {
                 // The rest asks the same again, and long texts are slow without optimization.
                 continue;
             }
-            let has_text = data["x"].as_str().is_some_and(|text| text.len() < longest);
+            let has_text = length.is_some();
             assert_eq!(is_tested(&hook, &event), has_text, "{beginning}");
             let mismatch = hook.mismatch(&event, can_block);
             assert_eq!(mismatch.is_none(), expected, "{kind} {beginning}");
