@@ -6,6 +6,8 @@
 //! project. The fixed beginning of a glob is followed as paths are: a guard of `/tmp/**` sees `/private/tmp/x` where `/tmp` is
 //! a link.
 
+use std::path::Path;
+
 use super::answers::Answers;
 use super::compared::{Compared, Root};
 use super::expressions::Expression;
@@ -279,7 +281,8 @@ impl PathTest {
         // The root, and what is above it, stand for what lies outside of the root.
         let is_above = value.is_above(name);
         let is_fixed = |glob: &Glob| {
-            !glob.fixed.is_empty() && (!is_above || value.is_outside_of_root(&glob.fixed))
+            let is_file = !glob.fixed.is_empty() && !is_connection(&glob.fixed);
+            is_file && (!is_above || value.is_outside_of_root(&glob.fixed))
         };
         if self.may_match_below(name, "**", value, is_fixed)? {
             return Ok(true);
@@ -338,4 +341,11 @@ impl PathTest {
         }
         Ok(false)
     }
+}
+
+/// Returns whether a shell makes a connection for what is below this path, in a redirection: no directory has it.
+fn is_connection(fixed: &str) -> bool {
+    ["/dev/tcp", "/dev/udp"]
+        .iter()
+        .any(|path| Path::new(fixed).starts_with(path))
 }
