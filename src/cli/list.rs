@@ -174,8 +174,8 @@ fn other_tool(tool: &str, entries: &[Entry], events: &[HookEvent]) -> Option<Str
         events.flat_map(|event| pattern.other_tools(event))
     });
     let names: Vec<_> = names.collect();
-    let meant = meant_tool(tool, names.iter().copied()).filter(|_| !names.contains(&tool));
-    Some(format!("no hook is for the tool `{tool}`; {}", meant?))
+    let suggestion = meant_tool(tool, names.iter().copied()).filter(|_| !names.contains(&tool));
+    Some(format!("no hook is for the tool `{tool}`; {}", suggestion?))
 }
 
 /// Returns the settings of a hook, each with its name.

@@ -219,10 +219,10 @@ impl EventType {
 
 /// Returns the error of a name that no event has, with the event that is probably meant.
 pub(crate) fn unknown(name: &str, nearest: Option<&EventType>) -> SetupError {
-    let meant = nearest.map(|known| format!(", did you mean `{known}`?"));
+    let suggestion = nearest.map(|known| format!(", did you mean `{known}`?"));
     SetupError::new(format_args!(
         "unknown event `{name}`{}",
-        meant.unwrap_or_default()
+        suggestion.unwrap_or_default()
     ))
 }
 
@@ -307,8 +307,8 @@ mod tests {
         ];
         for (given, expected) in cases {
             let error = given.parse::<EventType>().unwrap_err();
-            let meant = expected.map(|name| format!(", did you mean `{name}`?"));
-            let message = format!("unknown event `{given}`{}", meant.unwrap_or_default());
+            let suggestion = expected.map(|name| format!(", did you mean `{name}`?"));
+            let message = format!("unknown event `{given}`{}", suggestion.unwrap_or_default());
             assert_eq!(error.to_string(), message);
         }
     }
