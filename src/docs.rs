@@ -41,7 +41,6 @@ macro_rules! links {
 [program.md#what-a-host-forgot]: crate::docs::program#what-a-host-forgot
 [protocol.md#an-answer-without-a-process]: crate::docs::protocol#an-answer-without-a-process
 [protocol.md#answer-log-or-invalid]: crate::docs::protocol#answer-log-or-invalid
-[protocol.md#approval]: crate::docs::protocol#approval
 [protocol.md#cases]: crate::docs::protocol#cases
 [protocol.md#conditions]: crate::docs::protocol#conditions
 [protocol.md#conditions-on-commands]: crate::docs::protocol#conditions-on-commands
@@ -50,12 +49,14 @@ macro_rules! links {
 [protocol.md#resident-hooks]: crate::docs::protocol#resident-hooks
 [protocol.md#several-hooks]: crate::docs::protocol#several-hooks
 [protocol.md#standard-input]: crate::docs::protocol#standard-input
+[protocol.md#the-environment]: crate::docs::protocol#the-environment
 [protocol.md#the-events]: crate::docs::protocol#the-events
 [protocol.md#what-an-answer-may-do]: crate::docs::protocol#what-an-answer-may-do
 [protocol.md#what-blocks]: crate::docs::protocol#what-blocks
 [protocol.md#where-hooksjson-is]: crate::docs::protocol#where-hooksjson-is
 [sandbox.md]: crate::docs::sandbox
 [serve.md]: crate::docs::serve
+[serve.md#fire]: crate::docs::serve#fire
 [troubleshooting.md]: crate::docs::troubleshooting
 [troubleshooting.md#a-file-that-cannot-be-used]: crate::docs::troubleshooting#a-file-that-cannot-be-used
 "

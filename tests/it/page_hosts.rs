@@ -1,4 +1,4 @@
-//! The hooks of docs/other-agents.md and the searches of docs/program.md, in a host with a name of its own.
+//! The hooks of docs/other-agents.md and the search of docs/program.md, in a host with a name of its own.
 #![cfg(unix)]
 
 use forge_hooks::HookEvent;
@@ -33,7 +33,7 @@ fn a_script_for_claude_code_passes_until_it_is_ported() {
 
 /// On the lines that the page shows.
 #[test]
-fn the_searches_of_the_trace_page_work() {
+fn the_search_of_the_trace_page_works() {
     if is_missing("jq") {
         return;
     }
@@ -42,17 +42,11 @@ fn the_searches_of_the_trace_page_work() {
         .iter()
         .filter(|block| block.heading == "The trace file" && block.language == "json");
     let lines: String = lines.map(|block| &*block.code).collect();
-    let searches = blocks.iter().filter(|block| block.code.starts_with("jq "));
-    let mut printed = Vec::new();
-    for search in searches {
-        let world = host();
-        world.write("hooks.jsonl", &lines);
-        let result = world.run(hook("*", &search.code), &event(""));
-        assert!(result.success(), "{}: {result:?}", search.code);
-        printed.push(result.stdout().to_owned());
-    }
-    assert_eq!(printed.len(), 3);
-    assert!(printed[0].contains("sudo is not allowed"), "{printed:?}");
-    assert!(printed[1].contains("\"runs\": 1"), "{printed:?}");
-    assert_eq!(printed[2], "17\n");
+    let mut searches = blocks.iter().filter(|block| block.code.starts_with("jq "));
+    let search = &searches.next().unwrap().code;
+    let world = host();
+    world.write("hooks.jsonl", &lines);
+    let result = world.run(hook("*", search), &event(""));
+    assert!(result.stdout().contains("\"runs\": 1"), "{result:?}");
+    assert!(searches.next().is_none());
 }

@@ -43,7 +43,7 @@ fn cause(failure: FailureKind) -> &'static str {
             "circular, or below eight other hooks, see [Recursion](#recursion)"
         }
         FailureKind::ApprovalLost => {
-            "approved, and then changed or removed, see [Approval](#approval)"
+            "approved, and then changed or removed, see [Approval][approval.md]"
         }
         FailureKind::NotTaken => {
             "in place of the hooks of an event that none of them has seen: the queue was full, or the host had been shut down"

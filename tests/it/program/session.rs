@@ -1,4 +1,4 @@
-//! The commands of docs/program.md, docs/guards.md and docs/troubleshooting.md print what the pages show.
+//! The commands of docs/guards.md and docs/troubleshooting.md print what the pages show.
 
 use std::path::Path;
 
@@ -21,19 +21,6 @@ fn said_now(user: &User, root: &Path, page: &str) -> String {
         all += "\n";
     }
     all
-}
-
-#[test]
-fn the_recorded_session_is_up_to_date() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = std::fs::read_to_string(root.join("docs/program.md")).unwrap();
-    let (_, recorded) = page.split_once("\n## A session\n").unwrap();
-    let (_, recorded) = recorded.split_once("```console\n").unwrap();
-    let recorded = recorded.split_once("```").unwrap().0;
-    let user = User::new();
-    let now = said_now(&user, root, recorded);
-    assert!(now.contains("1 of 2 hooks would run"), "{now}");
-    assert_eq!(now, user.normal(recorded));
 }
 
 /// The file is written, then the commands run.
