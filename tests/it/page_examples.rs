@@ -110,7 +110,6 @@ const REDACT: &str = "Redact what a tool has returned";
 pub(crate) const RESIDENT: &str = "A resident guard";
 
 const STDIN: &str = "Block with an exit code";
-const ENVIRONMENT: &str = "Read the event from the environment";
 const ANSWER: &str = "Answer with JSON";
 const CHANGE: &str = "Change the input";
 
@@ -120,9 +119,7 @@ fn cases() -> Vec<(&'static str, &'static str, i32, &'static str, Value)> {
     let none = Value::Null;
     vec![
         (STDIN, "deploy production", 1, "not in production\n", none.clone()),
-        (STDIN, QUOTES, 0, "", none.clone()),
-        (ENVIRONMENT, "deploy production", 1, "not in production\n", none.clone()),
-        (ENVIRONMENT, QUOTES, 0, "", none),
+        (STDIN, QUOTES, 0, "", none),
         (CHANGE, QUOTES, 0, "", json!({"updatedInput": {"command": format!("nice {QUOTES}")}})),
         (REDACT, "a sk-123 b\nsk-4", 0, "", json!({"updatedOutput": "a [key] b\n[key]"})),
     ]
@@ -142,8 +139,8 @@ fn every_heading_has_its_languages() {
     tested.insert(IN_BACKGROUND);
     assert!(shown.keys().eq(&tested), "{:?}", shown.keys());
     for (heading, languages) in shown {
-        let only_sh = [ENVIRONMENT, IN_BACKGROUND].contains(&&*heading);
-        let expected = if only_sh { 1 } else { 3 };
+        let has_one = [REDACT, IN_BACKGROUND].contains(&&*heading);
+        let expected = if has_one { 1 } else { 3 };
         assert_eq!(languages.len(), expected, "{heading}: {languages:?}");
     }
 }
@@ -190,12 +187,10 @@ fn examples_do_what_their_heading_says() {
 
 #[test]
 fn examples_fail_on_unreadable_events() {
-    let reading = |heading: &str| [STDIN, ENVIRONMENT, CHANGE].contains(&heading);
+    let reading = |heading: &str| [STDIN, CHANGE].contains(&heading);
     for (index, example) in one_in(3, runnable(reading).iter().enumerate()) {
         let world = host();
-        // A shell can only test whether the variable is set and not empty.
-        let hook = example.hook(&world).with_env("FORGE_TOOL_ARGS", "");
-        world.add(hook);
+        world.add(example.hook(&world));
         let unreadable = [json!(null), json!([1]), json!({}), json!({"command": 5})];
         for args in one_in(4, unreadable.into_iter().cycle().skip(index).take(4)) {
             let event = HookEvent::tool_pre_execute("bash", args);
