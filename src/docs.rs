@@ -11,7 +11,6 @@ macro_rules! links {
         "\
 [agents.md]: crate::docs::agents
 [agents.md#a-guard-in-five-minutes]: crate::docs::agents#a-guard-in-five-minutes
-[agents.md#by-hand]: crate::docs::agents#by-hand
 [agents.md#tools]: crate::docs::agents#tools
 [agents.md#when-a-hook-does-not-run]: crate::docs::agents#when-a-hook-does-not-run
 [approval.md]: crate::docs::approval
@@ -22,7 +21,6 @@ macro_rules! links {
 [gotchas.md#quoting]: crate::docs::gotchas#quoting
 [gotchas.md#the-process-tree-survives]: crate::docs::gotchas#the-process-tree-survives
 [guards.md]: crate::docs::guards
-[guards.md#a-resident-guard]: crate::docs::guards#a-resident-guard
 [guards.md#packs]: crate::docs::guards#packs
 [guards.md#redact-what-a-tool-has-returned]: crate::docs::guards#redact-what-a-tool-has-returned
 [guards.md#resident-hooks-keep-the-process]: crate::docs::guards#resident-hooks-keep-the-process
@@ -33,7 +31,6 @@ macro_rules! links {
 [other-agents.md#what-runs]: crate::docs::other_agents#what-runs
 [program.md]: crate::docs::program
 [program.md#for-programs]: crate::docs::program#for-programs
-[program.md#hooks-of-other-agents]: crate::docs::program#hooks-of-other-agents
 [program.md#record]: crate::docs::program#record
 [program.md#redaction]: crate::docs::program#redaction
 [program.md#replay]: crate::docs::program#replay

@@ -251,7 +251,7 @@ fn the_pages_and_the_tests_have_each_agent_under_which_hooks_run() {
 fn the_pages_and_the_golden_inputs_have_each_agent() {
     let program = include_str!("../../docs/program.md");
     let inputs = include_str!("../../tests/it/golden/fire_inputs.txt");
-    let option = format!("one of `{}`", AGENTS.map(Agent::name).join("|"));
+    let option = format!("`{}`", AGENTS.map(Agent::name).join("` or `"));
     assert!(program.contains(&option), "{option}");
     let variables = PAGE.lines().find(|row| row.starts_with("| variables"));
     let variables: Vec<_> = variables.unwrap().split('|').skip(2).collect();
