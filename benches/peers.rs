@@ -1,7 +1,7 @@
 //! Measures other crates on the task of a hook: run `exit 0` in a shell, capture both outputs, and
 //! stop at a deadline.
 //!
-//! Compares this crate with `duct`, tokio's process, and `Command::output()`, which has no
+//! Compares this crate with `duct`, `subprocess`, tokio's process, and `Command::output()`, which has no
 //! deadline. All set the same variables, and run in turns. There is no limit, since other crates
 //! may change. docs/performance.md has the figures of one run.
 
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use one_hook::{
     Variables, event, executor, hook, percentile, run_bare, run_hook, variables_of_a_hook,
 };
+use subprocess::Redirection;
 
 const ROUNDS: usize = 1000;
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -28,6 +29,18 @@ fn run_duct(variables: &Variables) {
     let handle = expression.start().expect("/bin/sh");
     let output = handle.wait_timeout(DEADLINE).expect("/bin/sh");
     assert!(output.is_some(), "it ends in time");
+}
+
+fn run_subprocess(variables: &Variables) {
+    let command = subprocess::Exec::cmd("/bin/sh")
+        .args(["-c", "exit 0"])
+        .env_extend(variables.iter().map(|(name, value)| (name, value)))
+        .stdin(Redirection::Null)
+        .stdout(Redirection::Pipe)
+        .stderr(Redirection::Pipe);
+    let job = command.start().expect("/bin/sh");
+    let output = job.capture_timeout(DEADLINE).expect("in time");
+    assert!(output.success());
 }
 
 /// Runs on an existing runtime, as in a host that has one.
@@ -50,13 +63,16 @@ fn main() {
         .enable_all()
         .build()
         .expect("a runtime");
-    let runners: [(&str, &dyn Fn()); 4] = [
+    let runners: [(&str, &dyn Fn()); 5] = [
         ("Command::output()", &|| run_bare(&variables)),
         ("execute_hooks", &|| run_hook(&executor, &event)),
         ("tokio::process, with timeout", &|| {
             run_tokio(&runtime, &variables)
         }),
         ("duct, with wait_timeout", &|| run_duct(&variables)),
+        ("subprocess, with capture_timeout", &|| {
+            run_subprocess(&variables)
+        }),
     ];
     // `cargo bench` passes `--bench`; a test of the bench does not.
     let has = |argument: &str| std::env::args().any(|passed| passed == argument);
