@@ -27,11 +27,14 @@ pub(crate) fn dangling_link(path: &Path) -> Option<&Path> {
 
 /// Like [`dangling_link`], for a path that must be a directory: also returns a link that leads to a file.
 pub(crate) fn dangling_directory(path: &Path) -> Option<&Path> {
+    existing(path).filter(|lowest| lowest.is_symlink() && !lowest.is_dir())
+}
+
+/// Returns the lowest part of a path that exists: everything below it is missing.
+fn existing(path: &Path) -> Option<&Path> {
     // A link with a slash at its end would be followed, so the slash is removed.
     let mut ancestors = path.components().as_path().ancestors();
-    // Everything below the lowest existing part of the path is missing.
-    let lowest = ancestors.find(|above| above.symlink_metadata().is_ok())?;
-    (lowest.is_symlink() && !lowest.is_dir()).then_some(lowest)
+    ancestors.find(|above| above.symlink_metadata().is_ok())
 }
 
 /// Describes why a link cannot be followed, and the next step.
@@ -52,9 +55,13 @@ pub(crate) fn to_nothing(link: &Path) -> String {
 
 /// Creates a directory and those above it, where they are missing.
 pub(crate) fn create_directory(directory: &Path) -> io::Result<()> {
-    fs::create_dir_all(directory).map_err(|error| match dangling_directory(directory) {
-        // The system reports only that the link exists.
-        Some(link) => io::Error::other(to_nothing(link)),
-        None => error,
+    fs::create_dir_all(directory).map_err(|error| match existing(directory) {
+        // The system reports only that it exists.
+        Some(link) if link.is_symlink() && !link.is_dir() => io::Error::other(to_nothing(link)),
+        Some(file) if !file.is_dir() => {
+            let display = file.display();
+            io::Error::other(format!("`{display}` is no directory: rename or remove it"))
+        }
+        _ => error,
     })
 }

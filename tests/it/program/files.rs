@@ -220,6 +220,23 @@ fn init_writes_no_file_beside_a_link_to_nothing() {
     assert!(!user.path("config/forge-hooks").exists());
 }
 
+/// The files cannot be written, and the system's own error would name another reason.
+#[test]
+fn a_file_in_place_of_a_directory_is_named() {
+    for (file, command) in [
+        ("config/forge-hooks", &["init", "--global"][..]),
+        ("config/forge-hooks", &["add", "git"]),
+        ("config/forge-hooks/hooks.d", &["add", "git"]),
+    ] {
+        let user = User::new();
+        user.write(file, "");
+        let printed = user.run(command);
+        let message = format!("`[DIR]/{file}` is no directory: rename or remove it");
+        assert_eq!(printed.status, 2, "{printed:?}");
+        assert!(printed.err.contains(&message), "{printed:?}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_removed_directory_is_named() {
