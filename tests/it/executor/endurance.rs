@@ -80,7 +80,7 @@ mod on_linux {
         if alone("executor::endurance::on_linux::much_output_takes_little_memory") {
             let world = World::new();
             let prints = |bytes: u64| hook("*", &format!("yes | head -c {bytes}"));
-            let much = prints(268_435_456).with_timeout(std::time::Duration::from_secs(300));
+            let much = prints(64 << 20).with_timeout(std::time::Duration::from_secs(300));
             assert!(world.one(prints(10_000)).success());
             let before = memory("VmRSS:");
             let result = world.one(much);
