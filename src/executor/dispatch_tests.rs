@@ -2,16 +2,18 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::json;
 
-use super::{FireOptions, HookExecutor};
+use super::{CancelToken, FireOptions, HookExecutor};
 use crate::HookRegistry;
 use crate::events::HookEvent;
 use crate::hook::Hook;
+use crate::runner::{FiredEvent, Observation, Observe};
 use crate::thorough::random_cases;
 
 /// A hook that acts on one value of the argument `n`, or on each.
@@ -148,4 +150,39 @@ fn a_list_comes_to_what_the_model_says() {
         Ok(())
     };
     TestRunner::new(config).run(&lists, check).unwrap();
+}
+
+/// Cancels an event as soon as a hook of this name has ended.
+struct Cancels(&'static str, AssertUnwindSafe<CancelToken>);
+
+impl Observe for Cancels {
+    fn observe(&self, observation: &Observation) {
+        if matches!(observation, Observation::Ended(run, _) if run.hook.name() == Some(self.0)) {
+            self.1.cancel();
+        }
+    }
+
+    fn fired(&self, _fired: &FiredEvent) {}
+
+    fn wants_events(&self) -> bool {
+        false
+    }
+}
+
+/// The guard has allowed the input as it was before the change.
+#[test]
+fn a_cancelled_event_keeps_no_yes_to_another_input() {
+    let registry = Arc::new(HookRegistry::new());
+    let rules = [Does::Grant, Does::Set(1)].map(|does| Rule { on: None, does });
+    let hooks = rules.iter().enumerate();
+    registry.load_hooks(hooks.map(|(index, rule)| rule.hook(index)));
+    let executor = HookExecutor::new(registry);
+    let token = CancelToken::new();
+    let cancels = Cancels("1", AssertUnwindSafe(token.clone()));
+    executor.core().runner.observers.add(Arc::new(cancels));
+    let event = HookEvent::tool_pre_execute("bash", json!({"n": "0"}));
+    let options = FireOptions::new().applies_updates().cancelled_by(&token);
+    let outcome = executor.execute(&event, options);
+    assert!(outcome.is_cancelled() && !outcome.allowed(), "{outcome:?}");
+    assert!(outcome.changed_event().is_none());
 }
