@@ -411,6 +411,10 @@ fn limits_are_unknown() {
     );
     let wide = "ls ".repeat(20_001);
     assert!(reason(&wide).contains("20,000"), "{}", reason(&wide));
+    let open = reason("bash -c \"echo it's\"");
+    assert!(open.contains("was not read"), "{open}");
+    // A value that is not known may end its quotes.
+    assert_eq!(reason("bash -c \"echo it's $X\""), "No");
 }
 
 mod properties {

@@ -45,6 +45,8 @@ fn a_guard_of_what_runs_means_what_it_says() {
         (&push, "echo git push -f", false),
         (&json!({"runs": ["sudo", "doas"]}), "ls | doas tee x", true),
         (&json!({"runs": ["sudo", "doas"]}), "ls ~/sudoku", false),
+        // What may be a program hides no other one behind it.
+        (&push, "chroot \"$ROOT\" push git push -f", true),
         (&json!({"not": {"runs": "git"}}), "git status", false),
         (&json!({"not": {"runs": "git"}}), "ls", true),
         (&table, "echo 'DROP TABLE x' | psql", true),
@@ -148,10 +150,25 @@ fn a_guard_of_what_runs_means_what_it_says() {
         let reason = blocked(&world, condition, command).unwrap();
         assert!(reason.contains("a path is not known: "), "{reason}");
     }
+    // A list of words may be an option and a path.
+    let reason = blocked(&world, &outside, "rm \"$@\"").unwrap();
+    assert!(reason.contains("an argument is in a variable"), "{reason}");
     // What was not read runs each guard, with that as its reason.
     let long = "x ".repeat(1024 * 1024);
     for condition in [&push, &table, &outside, &env] {
         let reason = blocked(&world, condition, &long).unwrap();
+        assert!(reason.contains("was not read"), "{reason}");
+    }
+    // So does a part that was not read, behind a command of the pattern that does not meet the rest.
+    let deep = "nice ".repeat(150);
+    for (condition, command) in [
+        (&table, "psql -c 'select 1'"),
+        (&outside, "rm -r build"),
+        (&secret, "rm build"),
+    ] {
+        assert_eq!(blocked(&world, condition, command), None, "{command}");
+        let command = format!("{command}; {deep}x");
+        let reason = blocked(&world, condition, &command).unwrap();
         assert!(reason.contains("was not read"), "{reason}");
     }
     let reason = blocked(&world, &push, "\"$X\" push -f").unwrap();
