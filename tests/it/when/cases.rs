@@ -31,6 +31,8 @@ user:prompt_submit {"/prompt": {"regex": "(?i)password"}} ["my Password is x"] [
 tool:pre_execute:multi_edit {"/tool_args/edits/*/path": "*.lock"} ["a.lock", {"tool_args": {"edits": [{"path": "a"}, {"path": "b.lock"}]}}] ["a.rs"]
 tool:pre_execute:x {"/tool_args/a~1b/0": "c"} ["c"] ["d"]
 tool:pre_execute:grep {"/tool_args/path": "secrets/**"} ["secrets", {"tool_args": {"glob": "secrets/*"}}] ["src", {"tool_args": {}}]
+tool:post_execute:bash {"/tool_args/command": {"runs": "git push"}} ["git push"] ["\"$X\" push"]
+*:*m* {"/content": {"runs": "git push"}} ["\"$X\" push"] ["ls"]
 session:end {"/reason": "x"} ["x"] ["y"]
 game:saved {"/slot": "1"} ["1"] ["2"]
 tool:* {"/tool_args/path": "a", "/tool_args/to": "b"} [{"tool_args": {"path": "a", "to": "b"}}] [{"tool_args": {"path": "a", "to": "c"}}]
@@ -207,7 +209,7 @@ fn a_change_of_a_case_keeps_the_approval() {
     };
     let store = TrustStore::new(world.path("trust.json"));
     let config = HookConfig::new(AppProfile::new("myagent"));
-    write(r#"{"matches": ["sudo \u202els", "ls"], "passes": ["cat x"]}"#);
+    write(r#"{"matches": ["sudo \u202els", "ls"], "passes": ["cat x"], "match": ["sudo b"]}"#);
     let hooks = config.load_project(world.path("project"));
     let approval = Approval::of(world.path("project"), &hooks).unwrap();
     let text = approval.to_string();
@@ -215,9 +217,12 @@ fn a_change_of_a_case_keeps_the_approval() {
         text.contains(r#""sudo \u{202e}ls""#) && text.contains("cat x"),
         "{text}"
     );
-    assert!(!text.contains("\"ls\""), "{text}");
     assert!(
-        text.contains("Note: cases that do not hold are left out: 1"),
+        !text.contains("\"ls\"") && !text.contains("sudo b"),
+        "{text}"
+    );
+    assert!(
+        text.contains("Note: cases that do not hold are left out: 2"),
         "{text}"
     );
     store.approve(&approval).unwrap();
