@@ -209,3 +209,23 @@ fn add(list: &mut Vec<String>, text: String) {
         list.push(text);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_reads_nothing_of_an_output_that_was_replaced() {
+        let text = || "the key is SECRET".to_owned();
+        let mut decision = CallDecision {
+            output: Some(text().into()),
+            context: vec![text()],
+            objections: vec![text()],
+            stop: Some(text()),
+            ..CallDecision::default()
+        };
+        decision.withhold_output("its hook has failed");
+        assert!(!format!("{decision:?}").contains("SECRET"), "{decision:?}");
+        assert_eq!(decision.stop.as_deref(), Some(STOPS), "the turn ends");
+    }
+}

@@ -288,6 +288,26 @@ mod tests {
     use super::*;
     use crate::agents::CLAUDE;
 
+    /// An agent may start another one.
+    #[test]
+    fn the_nearest_agent_above_decides_the_root() {
+        let home = tempfile::tempdir().unwrap();
+        let began_in = |directory: &str| Beginning {
+            root: Root {
+                directory: directory.into(),
+                is_project: true,
+            },
+            files: Vec::new(),
+        };
+        Session::note_processes(home.path(), &began_in("/far"));
+        if let Some(nearest) = above().first() {
+            let file = state(home.path()).join(BY_PROCESS).join(nearest);
+            fs::write(file, "/near").unwrap();
+            let nearest = Session::beginning_above(home.path()).unwrap();
+            assert_eq!(nearest, Some(began_in("/near")));
+        }
+    }
+
     #[test]
     fn the_page_says_how_often_an_end_is_blocked() {
         let page = include_str!("../../docs/agents.md");
