@@ -222,6 +222,35 @@ fn a_subagent_with_its_own_session_has_the_root_of_its_agent() {
     user.write("project/src/.forge-hooks/hooks.json", "{\"hooks\": []}");
     let of_subagent = calls_rm(&user, "copilot", "project/src", None, "project/src");
     assert!(of_subagent.contains("`first`"), "{of_subagent}");
+    // An agent that is started below has a root of its own.
+    project(&user, "other", "second");
+    let mut start = user.registered("claude", "SessionStart");
+    start.current_dir(user.path("other"));
+    let fields = json!({"hook_event_name": "SessionStart", "session_id": "other None", "source": "startup", "cwd": user.path("other")});
+    user.feed(start, &fields.to_string());
+    let below = calls_rm(&user, "claude", "other", None, "other");
+    assert!(below.contains("`second`"), "{below}");
+}
+
+/// The files count that had hooks when its agent began, not those that are left when it does.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_subagent_with_its_own_session_misses_the_hooks_of_its_agent() {
+    let user = User::new();
+    user.has_hooks(&json!([{"event": "tool:pre_execute:bash", "command": "exit 0"}]));
+    let main = json!({"session_id": "main", "source": "new"});
+    assert_eq!(user.fired("copilot", "SessionStart", &main).status, 0);
+    let mut call = shell("ls");
+    call["session_id"] = "sub".into();
+    fs::remove_file(user.path("config/forge-hooks/hooks.json")).unwrap();
+    for _ in 0..2 {
+        let blocked = user.fired("copilot", "PreToolUse", &call);
+        let answer = format!("{blocked:?}");
+        assert!(
+            answer.contains("had hooks when this session began"),
+            "{answer}"
+        );
+    }
 }
 
 #[test]
@@ -298,6 +327,53 @@ fn an_output_is_withheld_if_the_redacting_hook_of_a_part_does_not_run() {
             "{regex} {patch} {enabled}: {answer:?}"
         );
     }
+}
+
+/// It may repeat what a hook behind it has removed.
+#[test]
+fn the_model_reads_nothing_that_was_said_of_a_replaced_output() {
+    let user = User::new();
+    let on = |answer: Value| json!({"event": "tool:post_execute:bash", "answer": answer});
+    let replaces = |text: &str| on(json!({"updatedOutput": text}));
+    let says = |text: &str| on(json!({"additionalContext": text}));
+    user.has_hooks(&json!([
+        says("first SECRET"),
+        replaces("half"),
+        says("second SECRET"),
+        replaces("clean"),
+        says("seen"),
+    ]));
+    let mut fields = shell("ls");
+    fields["tool_response"] = json!({"stdout": "SECRET", "stderr": ""});
+    let answer = user.fired("claude", "PostToolUse", &fields).out;
+    assert!(
+        answer.contains("clean") && answer.contains("seen"),
+        "{answer}"
+    );
+    assert!(!answer.contains("SECRET"), "{answer}");
+}
+
+/// The hooks for a part of a call get the output as those for the whole have left it.
+#[test]
+fn a_part_has_the_output_that_is_left() {
+    let user = User::new();
+    let replaces = |tool: &str, old: &str, new: &str| {
+        json!({
+            "event": format!("tool:post_execute:{tool}"),
+            "when": {"/tool_result": format!("*{old}*")},
+            "answer": {"updatedOutput": new},
+        })
+    };
+    user.has_hooks(&json!([
+        replaces("apply_patch", "secret", "masked"),
+        replaces("write", "secret", "late"),
+        replaces("write", "masked", "masked again"),
+    ]));
+    let patch = "*** Begin Patch\n*** Add File: a\n+x\n*** End Patch";
+    let fields = json!({"tool_name": "apply_patch", "tool_input": {"command": patch}, "tool_response": "secret"});
+    let answer = user.fired("codex", "PostToolUse", &fields).out;
+    assert!(answer.contains("masked again"), "{answer}");
+    assert!(!answer.contains("late"), "{answer}");
 }
 
 /// A guard of the user sees paths from the root of the session, and from each project in which they lie.
