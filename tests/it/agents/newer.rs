@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -106,13 +107,16 @@ fn newer_agents_are_registered_and_removed() {
         // What another version has written is replaced.
         fs::write(
             user.path(&file),
-            text.replace("--home", "--inherit A_B --home")
+            text.replace(" --home", " --inherit A_B --home")
                 .replace("\"--home\"", "\"--inherit\",\"A_B\",\"--home\"")
                 .replace(" asks ", " asked "),
         )
         .unwrap();
         let upgraded = user.ran(&["install", agent.name, "--yes"]);
         assert!(upgraded.out.contains(": registered"), "{upgraded:?}");
+        let text = user.read(&file);
+        assert!(text.contains("A_B"), "a person's option is kept: {text}");
+        assert!(!text.contains(" asked "), "{text}");
         let removed = user.ran(&["uninstall", agent.name, "--yes"]);
         assert_eq!(removed.status, 0, "{removed:?}");
         assert!(!user.path(&file).exists(), "{}", agent.name);
@@ -134,6 +138,15 @@ fn a_session_proves_that_a_plugin_is_loaded() {
     assert_eq!(started.status, 0, "{started:?}");
     let checked = user.ran(&["check", "--agent", "opencode"]);
     assert!(checked.out.contains("has loaded it"), "{checked:?}");
+    let plugin = user.path("home/.config/opencode/plugin/forge-hooks.js");
+    let plugin = fs::File::options().append(true).open(plugin).unwrap();
+    let later = SystemTime::now() + Duration::from_secs(9);
+    plugin.set_modified(later).unwrap();
+    let checked = user.ran(&["check", "--agent", "opencode"]);
+    assert!(
+        checked.out.contains("not loaded yet"),
+        "written anew: {checked:?}"
+    );
 }
 
 #[test]
@@ -144,6 +157,8 @@ fn a_plugin_that_a_person_has_changed_stays() {
         user.ran(&["install", agent.name, "--yes"]);
         let changed = user.read(&file) + "// mine\n";
         user.write(&file, &changed);
+        let checked = format!("{:?}", user.ran(&["check", "--agent", agent.name]));
+        assert!(checked.contains("a person has changed it"), "{checked}");
         let removed = user.ran(&["uninstall", agent.name, "--yes"]);
         assert!(
             removed.out.contains("still starts this program"),
