@@ -98,7 +98,7 @@ fn a_kept_process_is_confined_as_its_hook_is() {
     });
 }
 
-/// The same entry of two owners: what the host confines is not the user's process.
+/// The same entry of two owners: what the host confines is not the user's process. So it is under another sandbox of the host.
 #[test]
 fn a_kept_process_serves_no_hook_that_is_confined_otherwise() {
     if !is_possible() {
@@ -111,19 +111,25 @@ fn a_kept_process_serves_no_hook_that_is_confined_otherwise() {
     let file = json!({"hooks": [entry]}).to_string();
     world.write("config/agent/hooks.json", &file);
     world.write(".agent/hooks.json", &file);
-    let hooks = Hooks::builder(AppProfile::new("agent"))
-        .config_home(world.path("config"))
-        .project(world.directory())
-        .trust(TrustPolicy::Everything)
-        .sandbox_projects(Sandbox::new())
-        .load();
+    let load = |sandbox: Sandbox| {
+        Hooks::builder(AppProfile::new("agent"))
+            .config_home(world.path("config"))
+            .project(world.directory())
+            .trust(TrustPolicy::Everything)
+            .sandbox_projects(sandbox)
+            .load()
+    };
+    let hooks = load(Sandbox::new());
+    let writing = load(Sandbox::new().writing(["."]));
+    let of_project = writing.executor().registry().hooks().into_iter().skip(1);
+    hooks.executor().registry().load_hooks(of_project);
     let outcome = hooks.execute(&blocking_event());
     let context = outcome.additional_context().unwrap_or_default();
     let wrote: Vec<_> = context
         .lines()
         .filter_map(|line| line.split(' ').next())
         .collect();
-    assert_eq!(wrote, ["outside", "none"], "{outcome:?}");
+    assert_eq!(wrote, ["outside", "none", "outside"], "{outcome:?}");
     let kept = |result: &forge_hooks::HookResult| result.residency() == Some("started");
     assert!(outcome.results().iter().all(kept), "{outcome:?}");
 }
