@@ -96,6 +96,16 @@ fn an_approval_covers_scripts() {
     }
 }
 
+/// The entry of another agent has no place for a list of files.
+#[test]
+fn a_handler_whose_files_are_not_known_may_be_approved() {
+    let hook = settings("PreToolUse", "Bash", &command("true $X"));
+    let place = Place::new([(CLAUDE, &*hook)]);
+    let _ = place.approve();
+    assert!(place.load_approved().problems.is_empty());
+    assert_eq!(ran(&place), ["true $X"]);
+}
+
 #[test]
 fn an_approved_hook_that_is_gone_blocks() {
     let text = settings("PreToolUse", "", &command("true"));
