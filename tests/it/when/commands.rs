@@ -150,16 +150,26 @@ fn a_guard_of_what_runs_means_what_it_says() {
         let reason = blocked(&world, condition, command).unwrap();
         assert!(reason.contains("a path is not known: "), "{reason}");
     }
-    // A list of words may be an option and a path.
-    let reason = blocked(&world, &outside, "rm \"$@\"").unwrap();
-    assert!(reason.contains("an argument is in a variable"), "{reason}");
     // What was not read runs each guard, with that as its reason.
     let long = "x ".repeat(1024 * 1024);
     for condition in [&push, &table, &outside, &env] {
         let reason = blocked(&world, condition, &long).unwrap();
         assert!(reason.contains("was not read"), "{reason}");
     }
-    // So does a part that was not read, behind a command of the pattern that does not meet the rest.
+    let reason = blocked(&world, &push, "\"$X\" push -f").unwrap();
+    assert!(
+        reason.contains("could not be tested: the program is in a variable: \"$X\""),
+        "{reason}"
+    );
+}
+
+/// Also behind a command of the pattern that does not meet the rest of the condition.
+#[test]
+fn what_is_not_known_runs_a_guard() {
+    let world = World::new();
+    let table = json!({"runs": "psql", "with": {"regex": "(?i)drop table"}});
+    let outside = json!({"runs": "rm -r", "paths": "outside"});
+    let secret = json!({"runs": "rm", "paths": ["secrets/**"]});
     let deep = "nice ".repeat(150);
     for (condition, command) in [
         (&table, "psql -c 'select 1'"),
@@ -171,11 +181,9 @@ fn a_guard_of_what_runs_means_what_it_says() {
         let reason = blocked(&world, condition, &command).unwrap();
         assert!(reason.contains("was not read"), "{reason}");
     }
-    let reason = blocked(&world, &push, "\"$X\" push -f").unwrap();
-    assert!(
-        reason.contains("could not be tested: the program is in a variable: \"$X\""),
-        "{reason}"
-    );
+    // A list of words may be an option and a path.
+    let reason = blocked(&world, &outside, "rm \"$@\"").unwrap();
+    assert!(reason.contains("an argument is in a variable"), "{reason}");
 }
 
 /// A guard without a reason of its own says which part of the command met it.
