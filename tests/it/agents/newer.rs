@@ -104,19 +104,6 @@ fn newer_agents_are_registered_and_removed() {
         assert!(checked.out.contains("a probe is blocked"), "{checked:?}");
         let again = user.ran(&["install", agent.name, "--yes"]);
         assert!(again.out.contains("already registered"), "{again:?}");
-        // What another version has written is replaced.
-        fs::write(
-            user.path(&file),
-            text.replace(" --home", " --inherit A_B --home")
-                .replace("\"--home\"", "\"--inherit\",\"A_B\",\"--home\"")
-                .replace(" asks ", " asked "),
-        )
-        .unwrap();
-        let upgraded = user.ran(&["install", agent.name, "--yes"]);
-        assert!(upgraded.out.contains(": registered"), "{upgraded:?}");
-        let text = user.read(&file);
-        assert!(text.contains("A_B"), "a person's option is kept: {text}");
-        assert!(!text.contains(" asked "), "{text}");
         let removed = user.ran(&["uninstall", agent.name, "--yes"]);
         assert_eq!(removed.status, 0, "{removed:?}");
         assert!(!user.path(&file).exists(), "{}", agent.name);
@@ -124,6 +111,26 @@ fn newer_agents_are_registered_and_removed() {
         let mut moved = user.command(&["install", agent.name, "--yes"]);
         let moved = user.printed(moved.env(variable, "/elsewhere").output().unwrap());
         assert_ne!(moved.status, 0, "{moved:?}");
+    }
+}
+
+#[test]
+fn what_another_version_has_written_is_replaced() {
+    for agent in &NEWER {
+        let user = User::with_hooks_at_home();
+        let file = format!("home/{}", agent.file);
+        user.ran(&["install", agent.name, "--yes"]);
+        let text = user.read(&file);
+        let text = text.replace(" --home", " --inherit A_B --home");
+        let text = text.replace("\"--home\"", "\"--inherit\",\"A_B\",\"--home\"");
+        user.write(&file, &text.replace(" asks ", " asked "));
+        let upgraded = user.ran(&["install", agent.name, "--yes"]);
+        assert!(upgraded.out.contains(": registered"), "{upgraded:?}");
+        let text = user.read(&file);
+        assert!(text.contains("A_B"), "a person's option is kept: {text}");
+        assert!(!text.contains(" asked "), "{text}");
+        let removed = user.ran(&["uninstall", agent.name, "--yes"]);
+        assert!(!user.path(&file).exists(), "{removed:?}");
     }
 }
 
