@@ -15,10 +15,8 @@ const MOST: usize = 1000;
 /// Returns the stamps of the program, of each word of the command that could be a file, of the files that its interpreters
 /// run, of the hooks directory of the hook's project, and of the hook's `inputs`. None if the files cannot be determined, or if there are too many.
 pub(super) fn stamps_of(hook: &Hook, spec: &Spec<'_>) -> Option<Stamps> {
-    let pieces = Pieces::of(hook, &|name| {
-        let own = hook.env().get(name).cloned();
-        own.or_else(|| spec.environment.inherited(name)?.into_string().ok())
-    });
+    let inherited = |name: &str| spec.environment.inherited(name)?.into_string().ok();
+    let pieces = Pieces::of(hook, &inherited);
     if pieces.unknown.is_some() && hook.inputs().is_empty() {
         return None;
     }
