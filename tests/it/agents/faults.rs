@@ -220,7 +220,7 @@ fn a_hook_that_hangs_is_ended_and_blocks() {
     let hangs = |user: &User, (agent, name, fields): &(&str, &str, Value)| {
         let command = "sleep 600 & echo $! > \"$FORGE_WORKING_DIR\"/pid; wait";
         user.has_hooks(&json!([{"event": "*", "name": "hangs", "command": command}]));
-        let answer = user.fired_with(agent, name, fields, &["--timeout", "3"]);
+        let answer = user.fired_with(agent, name, fields, &["--timeout", "8"]);
         let reason = reason_or_message(name, &answer);
         assert!(reason.contains("has not ended within "), "{reason}");
         let pid = user.read("project/pid");
