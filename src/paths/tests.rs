@@ -114,6 +114,11 @@ fn a_spelling_on_unix_has_these_names() {
             (".env\0", None),
         ],
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_spelling_at_home_has_two_names() {
     let home = home::home_dir().unwrap();
     let at_home = home.join("x").to_str().unwrap().to_owned();
     let names = names("~/x", root_of(Unix), None, Unix).unwrap();

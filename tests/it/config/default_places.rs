@@ -64,7 +64,7 @@ fn the_store_of_approvals_stays() {
     let world = World::new();
     world.write(SHARED, &file_of(&[]));
     let store = config(&world).trust_store().unwrap();
-    let store = format!("{store:?}");
+    let store = format!("{store:?}").replace(r"\\", "/");
     assert!(store.contains("config/src/forge/trust.json"), "{store}");
 }
 

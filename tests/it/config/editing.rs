@@ -147,7 +147,11 @@ fn a_large_file_is_saved_in_linear_time() {
         config.save_global(&changed).unwrap();
         changed
     };
-    let size = if all_cases() { most_hooks() } else { most_hooks() / 4 };
+    let size = if all_cases() {
+        most_hooks()
+    } else {
+        most_hooks() / 4
+    };
     assert_linear("hooks", size, hooks, |hooks| {
         let _ = save(hooks);
     });
