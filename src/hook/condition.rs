@@ -554,12 +554,12 @@ mod tests {
             ("(?i)a", &["(xi)a"], &["A", "a"]),
         ] {
             let condition = Condition::Glob(glob.to_owned());
-            for text in matching {
-                // A name of Windows has no blank at its end.
-                let is_name = !(cfg!(windows) && text.ends_with(' '));
-                assert_eq!(is_match(&condition, text), is_name, "{glob} {text:?}");
+            // A name of Windows has no blank at its end.
+            let has_name = |text: &&&str| !cfg!(windows) || !text.ends_with(' ');
+            for text in matching.iter().filter(has_name) {
+                assert!(is_match(&condition, text), "{glob} {text:?}");
             }
-            for text in others {
+            for text in others.iter().filter(has_name) {
                 assert!(!is_match(&condition, text), "{glob} {text:?}");
             }
         }
