@@ -114,6 +114,8 @@ fn a_key_without_a_name_of_its_own_is_left_out() {
 
 #[cfg(unix)]
 mod in_a_process {
+    use std::time::Duration;
+
     use forge_hooks::{FailureKind, FailurePolicy, Hook, Sandbox};
 
     use super::*;
@@ -179,7 +181,8 @@ mod in_a_process {
             "*",
             [binary.to_str().unwrap(), "--exact", TEST, "--nocapture"],
         );
-        let host = host.unwrap().with_env(INNER, "1");
+        let host = host.unwrap().with_timeout(Duration::from_secs(60));
+        let host = host.with_env(INNER, "1");
         let host = host.with_env("FORGE_API_KEY", "kept");
         let host = host.with_env("TOOL_HOME", "kept");
         let outer =
