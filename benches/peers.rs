@@ -1,9 +1,9 @@
 //! Measures other crates on the task of a hook: run `exit 0` in a shell, capture both outputs, and
 //! stop at a deadline.
 //!
-//! Compares this crate with `duct`, `subprocess`, tokio's process, and `Command::output()`, which has no
-//! deadline. All set the same variables, and run in turns. There is no limit, since other crates
-//! may change. docs/performance.md has the figures of one run.
+//! Compares this crate with `duct`, `subprocess`, tokio's process, and `Command::output()`, which
+//! has no deadline. All set the same variables, and run in turns. There is no limit, since other
+//! crates may change. docs/performance.md has the figures of one run.
 
 #[path = "cost/one_hook.rs"]
 mod one_hook;

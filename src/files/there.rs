@@ -27,14 +27,15 @@ pub(crate) fn dangling_link(path: &Path) -> Option<&Path> {
 
 /// Like [`dangling_link`], for a path that must be a directory: also returns a link that leads to a file.
 pub(crate) fn dangling_directory(path: &Path) -> Option<&Path> {
-    existing(path).filter(|lowest| lowest.is_symlink() && !lowest.is_dir())
+    no_directory(path).filter(|lowest| lowest.is_symlink())
 }
 
-/// Returns the lowest part of a path that exists: everything below it is missing.
-fn existing(path: &Path) -> Option<&Path> {
+/// Returns the lowest existing part of a path, below which everything is missing, if it is no directory.
+fn no_directory(path: &Path) -> Option<&Path> {
     // A link with a slash at its end would be followed, so the slash is removed.
     let mut ancestors = path.components().as_path().ancestors();
-    ancestors.find(|above| above.symlink_metadata().is_ok())
+    let lowest = ancestors.find(|above| above.symlink_metadata().is_ok())?;
+    (!lowest.is_dir()).then_some(lowest)
 }
 
 /// Describes why a link cannot be followed, and the next step.
@@ -55,13 +56,13 @@ pub(crate) fn to_nothing(link: &Path) -> String {
 
 /// Creates a directory and those above it, where they are missing.
 pub(crate) fn create_directory(directory: &Path) -> io::Result<()> {
-    fs::create_dir_all(directory).map_err(|error| match existing(directory) {
+    fs::create_dir_all(directory).map_err(|error| match no_directory(directory) {
         // The system reports only that it exists.
-        Some(link) if link.is_symlink() && !link.is_dir() => io::Error::other(to_nothing(link)),
-        Some(file) if !file.is_dir() => {
+        Some(link) if link.is_symlink() => io::Error::other(to_nothing(link)),
+        Some(file) => {
             let display = file.display();
             io::Error::other(format!("`{display}` is no directory: rename or remove it"))
         }
-        _ => error,
+        None => error,
     })
 }

@@ -45,7 +45,7 @@ fn a_guard_of_what_runs_means_what_it_says() {
         (&push, "echo git push -f", false),
         (&json!({"runs": ["sudo", "doas"]}), "ls | doas tee x", true),
         (&json!({"runs": ["sudo", "doas"]}), "ls ~/sudoku", false),
-        // What may be a program hides no other one behind it.
+        // A word that may be a program hides no other one behind it.
         (&push, "chroot \"$ROOT\" push git push -f", true),
         (&json!({"not": {"runs": "git"}}), "git status", false),
         (&json!({"not": {"runs": "git"}}), "ls", true),
