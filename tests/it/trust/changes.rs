@@ -368,7 +368,7 @@ fn no_example_loses_its_approval_by_running() {
             &text.lines().filter(is_code).collect::<String>(),
         ));
     }
-    for page in ["README", "docs/protocol", "docs/guards", "docs/program"] {
+    for page in ["README", "docs/protocol", "docs/guards"] {
         let text = read(&format!("{page}.md"));
         let blocks = text.split("```json\n").skip(1);
         entries.extend(blocks.flat_map(|block| entries_of(block.split("```").next().unwrap())));
