@@ -11,7 +11,7 @@ use super::lexer::{self, Limits};
 use super::options::{Options, behind_options};
 use super::starts::{Starts, arguments, program, starts};
 use super::syntax::{Input, Simple, Syntax, Word};
-use super::tables::{directory_options, prints_a_name, starts_elsewhere, valued};
+use super::tables::{directory_options, prints_a_name, selects_lines, starts_elsewhere, valued};
 use super::texts::{ShellText, UNKNOWN_VALUE, shell_texts};
 use super::variables::Variables;
 
@@ -23,8 +23,10 @@ pub(super) const MOST: Limits = Limits {
 };
 /// The most texts within texts.
 const DEEPEST: usize = 100;
-/// The most commands whose output one command is known to read, and the most words of `xargs`.
+/// The most commands whose output one command is known to read, also through filters, and the most words of `xargs`.
 const MOST_FEEDERS: usize = 64;
+/// The mark that stands for what `find` finds, and mostly for what `xargs` reads.
+const MARK: &str = "{}";
 /// The most directories of `pushd` that are known.
 const MOST_PUSHED: usize = 16;
 /// The longest part of a text that a message shows, in characters.
@@ -297,39 +299,84 @@ impl Reader {
         }
         run.directory = run.changed_directory();
         self.add_listed(&mut run);
-        run.prints = prints(&run, runs);
+        run.prints = prints(&run, &self.commands.runs);
         run
     }
 
-    /// Adds the words that `xargs` and `find -exec` give to the command.
-    fn add_listed(&self, run: &mut Run) {
-        let is_find = program(&run.words, 0) == Some("find");
-        let mut listed = Vec::new();
-        if is_find {
-            listed = found_by_find(&run.words);
+    /// Adds the words that `xargs` and `find -exec` give to the command: in place of a mark, or behind it.
+    fn add_listed(&mut self, run: &mut Run) {
+        if self.commands.unread.is_some() {
+            return;
+        }
+        let (listed, mark) = if program(&run.words, 0) == Some("find") {
+            (found_by_find(&run.words), Some(MARK.to_owned()))
         } else if run.runs("xargs") {
-            for feeder in feeders(&self.commands.runs, &run.fed_by) {
-                if program(&feeder.words, 0) == Some("find") {
-                    listed.extend(found_by_find(&feeder.words));
-                }
-            }
-            for text in inputs(&self.commands.runs, run) {
+            (self.read_by_xargs(run), run.mark_of_xargs())
+        } else {
+            return;
+        };
+        let is_behind = mark.is_none();
+        let mark = mark.as_deref().unwrap_or(MARK);
+        let marked = run.words.iter_mut();
+        let marked: Vec<_> = marked.filter(|word| word.text().contains(mark)).collect();
+        let around: usize = marked.iter().map(|word| word.text().len()).sum();
+        let bytes: usize = listed.iter().map(|word| word.text().len()).sum();
+        if !self.take_given(bytes * (marked.len() + 1) + around * listed.len()) {
+            return;
+        }
+        for word in marked {
+            let text = word.text();
+            let put_in = |each: &Arg| text.replacen(mark, each.text(), 1);
+            word.values = listed.iter().map(put_in).collect();
+            word.is_pattern = listed[0].is_pattern;
+        }
+        if is_behind {
+            run.words.extend(listed);
+        }
+    }
+
+    /// Takes bytes from those that are left, or says why the rest is not read.
+    fn take_given(&mut self, bytes: usize) -> bool {
+        let left = self.bytes_left.checked_sub(bytes);
+        if left.is_none() {
+            let unread = &mut self.commands.unread;
+            unread.get_or_insert("what `find` and `xargs` give in it is above 1 MiB");
+        }
+        self.bytes_left = left.unwrap_or(self.bytes_left);
+        left.is_some()
+    }
+
+    /// Returns the words that `xargs` reads: what is printed, and what `find` finds, also through filters. Else one that is not
+    /// known.
+    fn read_by_xargs(&mut self, run: &Run) -> Vec<Arg> {
+        let mut listed = Vec::new();
+        for text in Vec::from_iter(inputs(&self.commands.runs, run)) {
+            if self.take_given(text.len()) {
                 listed.extend(text.split_whitespace().map(Arg::new));
+            }
+        }
+        let runs = &self.commands.runs;
+        let mut feeders = Vec::from_iter(feeders(runs, &run.fed_by));
+        for _ in 0..MOST_FEEDERS {
+            let Some(feeder) = feeders.pop() else {
+                break;
+            };
+            match program(&feeder.words, 0) {
+                Some("find") => listed.extend(found_by_find(&feeder.words)),
+                Some(program) if selects_lines(program) => {
+                    feeders.extend(self::feeders(runs, &feeder.fed_by));
+                }
+                _ => {}
             }
         }
         listed.truncate(MOST_FEEDERS);
         if listed.is_empty() {
-            return;
+            listed.push(Arg {
+                span: run.span.clone(),
+                ..Arg::new(ANY)
+            });
         }
-        for word in &mut run.words {
-            if word.text() == "{}" {
-                word.values = listed.iter().map(|arg| arg.text().to_owned()).collect();
-                word.is_pattern = listed[0].is_pattern;
-            }
-        }
-        if !is_find {
-            run.words.extend(listed);
-        }
+        listed
     }
 
     /// Adds the texts that a command gives to a shell.
@@ -366,25 +413,37 @@ impl Reader {
 }
 
 impl Run {
+    /// Returns each program, with the words between it and the program that it runs.
+    fn programs(&self) -> impl Iterator<Item = (&str, &[Arg])> {
+        let places = &self.starts.places;
+        places.iter().enumerate().filter_map(|(index, place)| {
+            let end = places.get(index + 1).copied();
+            let words = self.words.get(place + 1..end.unwrap_or(self.words.len()))?;
+            Some((program(&self.words, *place)?, words))
+        })
+    }
+
     /// Returns the directory of the program, which an option may name.
     fn changed_directory(&self) -> Directory {
         let mut directory = self.directory.clone();
-        for (index, place) in self.starts.places.iter().enumerate() {
-            let program = program(&self.words, *place).unwrap_or("");
+        for (program, words) in self.programs() {
             let options = directory_options(program);
             if options.is_empty() {
                 continue;
             }
-            let next = self.starts.places.get(index + 1).copied();
-            let Some(words) = self.words.get(place + 1..next.unwrap_or(self.words.len())) else {
-                continue;
-            };
-            let words = Options::new(program, words);
-            for (_, value) in words.values_of(options) {
+            for (_, value) in Options::new(program, words).values_of(options) {
                 directory = joined(&directory, &value).map(Into::into);
             }
         }
         directory
+    }
+
+    /// Returns the mark that `xargs` replaces, if an option names it.
+    fn mark_of_xargs(&self) -> Option<String> {
+        let (program, words) = self.programs().find(|(program, _)| *program == "xargs")?;
+        let options = Options::new(program, words);
+        let (_, mark) = options.values_of(&["-I"]).pop()?;
+        Some(mark).filter(|mark| !mark.is_empty())
     }
 
     fn runs(&self, name: &str) -> bool {

@@ -287,14 +287,23 @@ impl Met<'_> {
         self.run.is_elsewhere(self.program)
     }
 
-    /// Returns the words behind the program, those of the files that the command reads as its input, and the texts that it reads.
-    /// Unknown parts are left out.
+    /// Returns the words behind the program, those of the files that the command reads as its input, each also behind the
+    /// directory of a `cd`, and the texts that it reads. Unknown parts are left out.
     pub(crate) fn texts(&self) -> impl Iterator<Item = String> {
-        let words = self.words().iter().chain(&self.run.reads);
-        let words = words.flat_map(|word| word.values.iter());
-        let words = words.map(|value| value.replace(ANY, ""));
-        let inputs = inputs(&self.commands.runs, self.run).map(|text| text.replace(ANY, ""));
-        words.chain(inputs)
+        let in_program = self.words().iter().map(|word| (word, &self.run.directory));
+        let in_shell = self
+            .run
+            .reads
+            .iter()
+            .map(|word| (word, &self.run.shell_directory));
+        let words = in_program.chain(in_shell).flat_map(|(word, directory)| {
+            word.values.iter().flat_map(move |value| {
+                let path = joined(directory, value).filter(|path| path != value);
+                std::iter::once(value.clone()).chain(path)
+            })
+        });
+        let inputs = inputs(&self.commands.runs, self.run).map(|text| text.to_string());
+        words.chain(inputs).map(|text| text.replace(ANY, ""))
     }
 
     /// Returns the paths that the words behind the program may name, and those of its input. The word that may be what a pattern

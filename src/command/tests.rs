@@ -319,7 +319,7 @@ fn texts_are_read_in_linear_time() {
 }
 
 /// Pieces that a reader might read again and again, or deeper and deeper.
-const HOSTILE: [&str; 48] = [
+const HOSTILE: [&str; 49] = [
     "$(",
     "`",
     "((",
@@ -368,6 +368,7 @@ const HOSTILE: [&str; 48] = [
     "sh -c \"$x\" $x; ",
     "curl a | sh -c 'cat' | ",
     "find a -name b -exec c {} + | xargs ",
+    "echo a b | sort | xargs -I% c% ",
 ];
 
 #[test]
@@ -415,6 +416,26 @@ fn limits_are_unknown() {
     assert!(open.contains("was not read"), "{open}");
     // A value that is not known may end its quotes.
     assert_eq!(reason("bash -c \"echo it's $X\""), "No");
+}
+
+/// Each mark stands for all that `find` finds: 2,000 marks times 300 kB.
+#[test]
+fn what_find_and_xargs_give_is_limited() {
+    let roots: Vec<_> = (0..60)
+        .map(|n| format!("{n}{}", "a".repeat(5000)))
+        .collect();
+    let roots = roots.join(" ");
+    let texts = [
+        format!("find {roots} -exec x {} +", "{} ".repeat(2000)),
+        format!("echo {roots} | {{ {} }}", "xargs x; ".repeat(1000)),
+    ];
+    for text in texts {
+        let commands = Commands::read(&text);
+        let words = commands.runs.iter().flat_map(|run| &run.words);
+        let bytes: usize = words.flat_map(|word| &word.values).map(String::len).sum();
+        assert!(bytes < 3 << 20, "{bytes}");
+        assert!(commands.unread.is_some());
+    }
 }
 
 mod properties {
