@@ -6,6 +6,7 @@
 //! variables.rs, expand.rs   values of variables and words
 //! options.rs, starts.rs, texts.rs   options, commands and texts in the words of a command
 //! tables.rs              facts about programs: which run their arguments, which options take a value
+//! run.rs, found.rs, listed.rs   a command, and the words that `find` and `xargs` give
 //! read.rs, lines.rs      the commands that run
 //! pattern.rs, fit.rs, runs.rs   which of them a pattern meets
 //! writes.rs, only.rs     the files that they write; whether they are all that may run
@@ -17,16 +18,19 @@
 mod ansi;
 mod expand;
 mod fit;
+mod found;
 mod frame;
 mod glob;
 mod grammar;
 mod lexer;
 mod lines;
+mod listed;
 mod only;
 mod options;
 mod outline;
 mod pattern;
 mod read;
+mod run;
 mod runs;
 mod starts;
 mod syntax;

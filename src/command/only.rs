@@ -3,7 +3,7 @@
 //! Its reading is its own, and so small that every shell agrees with it. What it does not read is unknown, never covered.
 
 use super::glob::Glob;
-use super::read::one_line;
+use super::run::one_line;
 use super::runs::Answer;
 use super::tables::{is_shell, runs};
 use crate::printable::printable;

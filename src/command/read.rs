@@ -8,11 +8,13 @@ use std::rc::Rc;
 
 use super::expand::{A_NAME, ANY, Arg};
 use super::lexer::{self, Limits};
+use super::listed::given;
 use super::options::{Options, behind_options};
-use super::starts::{Starts, arguments, program, starts};
+use super::run::{Directory, MOST_FEEDERS, Run, inputs, joined};
+use super::starts::{Starts, program, starts};
 use super::syntax::{Input, Simple, Syntax, Word};
-use super::tables::{directory_options, prints_a_name, selects_lines, starts_elsewhere, valued};
-use super::texts::{ShellText, UNKNOWN_VALUE, shell_texts};
+use super::tables::{prints_a_name, valued};
+use super::texts::{ShellText, UNKNOWN_VALUE, runs_script, shell_texts};
 use super::variables::Variables;
 
 /// The most bytes, commands and words that are read, with those of texts within texts.
@@ -23,18 +25,8 @@ pub(super) const MOST: Limits = Limits {
 };
 /// The most texts within texts.
 const DEEPEST: usize = 100;
-/// The most commands whose output one command is known to read, also through filters, and the most words of `xargs`.
-const MOST_FEEDERS: usize = 64;
-/// The mark that stands for what `find` finds, and mostly for what `xargs` reads.
-const MARK: &str = "{}";
 /// The most directories of `pushd` that are known.
 const MOST_PUSHED: usize = 16;
-/// The longest part of a text that a message shows, in characters.
-const LONGEST_PART: usize = 200;
-
-/// Where a command runs: a path from the place where the text runs, empty for that place, or none if it is unknown.
-pub(super) type Directory = Option<Rc<str>>;
-
 /// The commands that a text runs.
 #[derive(Debug)]
 pub(crate) struct Commands {
@@ -51,74 +43,6 @@ pub(super) struct Text {
     pub(super) runs: Range<usize>,
     /// The command that gives the text to a shell.
     pub(super) parent: Option<usize>,
-}
-
-/// A command that runs.
-#[derive(Debug)]
-pub(super) struct Run {
-    pub(super) words: Vec<Arg>,
-    pub(super) starts: Starts,
-    pub(super) writes: Vec<Arg>,
-    /// The files that it reads by `<`.
-    pub(super) reads: Vec<Arg>,
-    /// Documents and here-strings.
-    pub(super) inputs: Vec<Rc<str>>,
-    /// The commands whose output it may read.
-    pub(super) fed_by: Vec<Range<usize>>,
-    /// The text that it prints, if that is known.
-    pub(super) prints: Option<Rc<str>>,
-    /// The directory of the shell, and that of the program: `env -C DIR`.
-    pub(super) shell_directory: Directory,
-    pub(super) directory: Directory,
-    /// True if its text is run on another machine or in a container.
-    is_elsewhere: bool,
-    text: Rc<str>,
-    span: Range<usize>,
-}
-
-impl Run {
-    /// Returns the command as it is written.
-    pub(super) fn whole(&self) -> &str {
-        self.text.get(self.span.clone()).unwrap_or("")
-    }
-
-    /// Returns whether the program at a place runs on another machine or in a container.
-    pub(super) fn is_elsewhere(&self, place: usize) -> bool {
-        let before = self.starts.places.iter().filter(|start| **start < place);
-        let mut programs = before.filter_map(|start| program(&self.words, *start));
-        self.is_elsewhere || programs.any(starts_elsewhere)
-    }
-
-    /// Returns the command as it is written, in one line.
-    pub(super) fn part(&self) -> String {
-        one_line(self.whole())
-    }
-
-    /// Returns the text from another command on, if both are in one text.
-    pub(super) fn part_from(&self, first: &Run) -> String {
-        if !Rc::ptr_eq(&self.text, &first.text) {
-            return self.part();
-        }
-        let start = self.span.start.min(first.span.start);
-        let text = self.text.get(start..self.span.end).unwrap_or("");
-        one_line(text)
-    }
-
-    /// Returns a word as it is written.
-    pub(super) fn written(&self, word: &Arg) -> &str {
-        self.text.get(word.span.clone()).unwrap_or("")
-    }
-}
-
-/// Returns the beginning of a text in one line, without characters that are not printable.
-pub(crate) fn one_line(text: &str) -> String {
-    let beginning = text.trim().chars().take(LONGEST_PART);
-    let line = crate::printable::printable(&beginning.collect::<String>());
-    if line.chars().count() <= LONGEST_PART && text.trim().chars().nth(LONGEST_PART).is_none() {
-        return line;
-    }
-    let kept: String = line.chars().take(LONGEST_PART - 1).collect();
-    format!("{kept}…")
 }
 
 /// A text that is still to be read.
@@ -153,7 +77,9 @@ impl Commands {
 
     /// Returns whether a command runs this program.
     pub(super) fn has_program(&self, name: &str) -> bool {
-        self.runs.iter().any(|run| run.runs(name))
+        self.runs
+            .iter()
+            .any(|run| run.programs().any(|(_, program, _)| program == name))
     }
 
     /// Reads a text.
@@ -253,9 +179,14 @@ impl Reader {
         };
         let runs = &self.commands.runs;
         let printed = |range: Range<usize>| output(runs, range);
+        let mut sources = Vec::new();
         for word in &simple.words {
             run.words.extend(self.variables.expand(word, &printed));
-            run.fed_by.extend(self.variables.sources(word));
+            sources.extend(self.variables.sources(word));
+        }
+        // The arguments of a script are no text for its shell.
+        if !runs_script(&run.words) {
+            run.fed_by.extend(sources);
         }
         if let Some(bodies) = simple
             .words
@@ -298,85 +229,28 @@ impl Reader {
             unread.get_or_insert("a command in it runs more than 100 others");
         }
         run.directory = run.changed_directory();
-        self.add_listed(&mut run);
+        self.add_given(&mut run);
         run.prints = prints(&run, &self.commands.runs);
         run
     }
 
-    /// Adds the words that `xargs` and `find -exec` give to the command: in place of a mark, or behind it.
-    fn add_listed(&mut self, run: &mut Run) {
+    /// Adds the words that `xargs` and its kin give to the command.
+    fn add_given(&mut self, run: &mut Run) {
         if self.commands.unread.is_some() {
             return;
         }
-        let (listed, mark) = if program(&run.words, 0) == Some("find") {
-            (found_by_find(&run.words), Some(MARK.to_owned()))
-        } else if run.runs("xargs") {
-            (self.read_by_xargs(run), run.mark_of_xargs())
-        } else {
+        let Some(given) = given(run, &self.commands.runs) else {
             return;
         };
-        let is_behind = mark.is_none();
-        let mark = mark.as_deref().unwrap_or(MARK);
-        let marked = run.words.iter_mut();
-        let marked: Vec<_> = marked.filter(|word| word.text().contains(mark)).collect();
-        let around: usize = marked.iter().map(|word| word.text().len()).sum();
-        let bytes: usize = listed.iter().map(|word| word.text().len()).sum();
-        if !self.take_given(bytes * (marked.len() + 1) + around * listed.len()) {
-            return;
-        }
-        for word in marked {
-            let text = word.text();
-            let put_in = |each: &Arg| text.replacen(mark, each.text(), 1);
-            word.values = listed.iter().map(put_in).collect();
-            word.is_pattern = listed[0].is_pattern;
-        }
-        if is_behind {
-            run.words.extend(listed);
-        }
-    }
-
-    /// Takes bytes from those that are left, or says why the rest is not read.
-    fn take_given(&mut self, bytes: usize) -> bool {
-        let left = self.bytes_left.checked_sub(bytes);
-        if left.is_none() {
-            let unread = &mut self.commands.unread;
-            unread.get_or_insert("what `find` and `xargs` give in it is above 1 MiB");
-        }
-        self.bytes_left = left.unwrap_or(self.bytes_left);
-        left.is_some()
-    }
-
-    /// Returns the words that `xargs` reads: what is printed, and what `find` finds, also through filters. Else one that is not
-    /// known.
-    fn read_by_xargs(&mut self, run: &Run) -> Vec<Arg> {
-        let mut listed = Vec::new();
-        for text in Vec::from_iter(inputs(&self.commands.runs, run)) {
-            if self.take_given(text.len()) {
-                listed.extend(text.split_whitespace().map(Arg::new));
+        match self.bytes_left.checked_sub(given.bytes(&run.words)) {
+            Some(left) => {
+                self.bytes_left = left;
+                given.put_into(&mut run.words);
+            }
+            None => {
+                self.commands.unread = Some("what `find` and `xargs` give in it is above 1 MiB");
             }
         }
-        let runs = &self.commands.runs;
-        let mut feeders = Vec::from_iter(feeders(runs, &run.fed_by));
-        for _ in 0..MOST_FEEDERS {
-            let Some(feeder) = feeders.pop() else {
-                break;
-            };
-            match program(&feeder.words, 0) {
-                Some("find") => listed.extend(found_by_find(&feeder.words)),
-                Some(program) if selects_lines(program) => {
-                    feeders.extend(self::feeders(runs, &feeder.fed_by));
-                }
-                _ => {}
-            }
-        }
-        listed.truncate(MOST_FEEDERS);
-        if listed.is_empty() {
-            listed.push(Arg {
-                span: run.span.clone(),
-                ..Arg::new(ANY)
-            });
-        }
-        listed
     }
 
     /// Adds the texts that a command gives to a shell.
@@ -412,66 +286,6 @@ impl Reader {
     }
 }
 
-impl Run {
-    /// Returns each program, with the words between it and the program that it runs.
-    fn programs(&self) -> impl Iterator<Item = (&str, &[Arg])> {
-        let places = &self.starts.places;
-        places.iter().enumerate().filter_map(|(index, place)| {
-            let end = places.get(index + 1).copied();
-            let words = self.words.get(place + 1..end.unwrap_or(self.words.len()))?;
-            Some((program(&self.words, *place)?, words))
-        })
-    }
-
-    /// Returns the directory of the program, which an option may name.
-    fn changed_directory(&self) -> Directory {
-        let mut directory = self.directory.clone();
-        for (program, words) in self.programs() {
-            let options = directory_options(program);
-            if options.is_empty() {
-                continue;
-            }
-            for (_, value) in Options::new(program, words).values_of(options) {
-                directory = joined(&directory, &value).map(Into::into);
-            }
-        }
-        directory
-    }
-
-    /// Returns the mark that `xargs` replaces, if an option names it.
-    fn mark_of_xargs(&self) -> Option<String> {
-        let (program, words) = self.programs().find(|(program, _)| *program == "xargs")?;
-        let options = Options::new(program, words);
-        let (_, mark) = options.values_of(&["-I"]).pop()?;
-        Some(mark).filter(|mark| !mark.is_empty())
-    }
-
-    fn runs(&self, name: &str) -> bool {
-        let mut places = self.starts.places.iter();
-        places.any(|place| program(&self.words, *place) == Some(name))
-    }
-}
-
-/// Returns the commands that feed one.
-fn feeders<'a>(runs: &'a [Run], fed_by: &'a [Range<usize>]) -> impl Iterator<Item = &'a Run> {
-    let ranges = fed_by
-        .iter()
-        .filter_map(|range| runs.get(range.start..range.end.min(runs.len())));
-    ranges.flatten().take(MOST_FEEDERS)
-}
-
-/// Returns the known texts that a command reads.
-pub(super) fn inputs<'a>(runs: &'a [Run], run: &'a Run) -> impl Iterator<Item = Rc<str>> + 'a {
-    let printed = feeders(runs, &run.fed_by).flat_map(|feeder| {
-        // `cat <<A <<B` prints one of them.
-        let passes_on =
-            feeder.prints.is_none() && matches!(program(&feeder.words, 0), Some("cat" | "tee"));
-        let passed = feeder.inputs.iter().filter(move |_| passes_on);
-        feeder.prints.iter().chain(passed).cloned()
-    });
-    run.inputs.iter().cloned().chain(printed)
-}
-
 /// Returns what a substitution yields, if it is known.
 fn output(runs: &[Run], range: Range<usize>) -> Option<String> {
     let [run] = runs.get(range)? else {
@@ -501,7 +315,10 @@ fn prints(run: &Run, runs: &[Run]) -> Option<Rc<str>> {
             let skipped = arguments.iter().take_while(is_option).count();
             Some(line(&arguments[skipped..]).into())
         }
-        "printf" => Some(line(arguments).replace("\\n", "\n").into()),
+        "printf" => {
+            let text = line(arguments).replace("\\n", "\n");
+            Some(text.replace("\\0", "\n").replace("\\t", "\t").into())
+        }
         "cat" | "tee" if arguments.is_empty() || program(&run.words, 0) == Some("tee") => {
             let mut texts = inputs(runs, run);
             texts.next().filter(|_| texts.next().is_none())
@@ -519,50 +336,6 @@ fn is_of_the_project(words: &[Arg]) -> bool {
 fn line(words: &[Arg]) -> String {
     let words: Vec<_> = words.iter().map(Arg::text).collect();
     words.join(" ")
-}
-
-/// The pattern that stands for the names that `find` finds if it looks for none.
-const ANY_NAME: &str = "*";
-
-/// Returns the names for which an alternative of `find` looks. A test that is negated narrows nothing that counts here.
-fn names_of_find(words: &[Arg]) -> Vec<&str> {
-    let is_negation =
-        |word: Option<&Arg>| word.is_some_and(|word| matches!(word.text(), "!" | "-not"));
-    let is_name = |word: &Arg| matches!(word.text(), "-name" | "-iname");
-    let places = words.iter().enumerate().filter(|(_, word)| is_name(word));
-    let places = places
-        .filter(|(place, _)| !is_negation(place.checked_sub(1).and_then(|place| words.get(place))));
-    let names: Vec<_> = places
-        .filter_map(|(place, _)| words.get(place + 1).map(Arg::text))
-        .collect();
-    if names.is_empty() {
-        vec![ANY_NAME]
-    } else {
-        names
-    }
-}
-
-/// Returns the patterns of the files that `find` finds: those below its directories, with one of its names.
-pub(super) fn found_by_find(words: &[Arg]) -> Vec<Arg> {
-    let words = arguments(words, 0);
-    let is_root = |word: &&Arg| !word.is_option() && !matches!(word.text(), "(" | "!");
-    let mut roots: Vec<_> = words.iter().take_while(is_root).map(Arg::text).collect();
-    if roots.is_empty() {
-        roots.push(".");
-    }
-    let alternatives = words.split(|word| matches!(word.text(), "-o" | "-or" | ","));
-    let mut names: Vec<_> = alternatives.flat_map(names_of_find).collect();
-    if names.contains(&ANY_NAME) {
-        names = vec![ANY_NAME];
-    }
-    let pairs = roots
-        .iter()
-        .flat_map(|root| names.iter().map(move |name| (root, name)));
-    let found = pairs.take(MOST_FEEDERS).map(|(root, name)| Arg {
-        is_pattern: true,
-        ..Arg::new(format!("{}/**/{name}", root.trim_end_matches('/')))
-    });
-    found.collect()
 }
 
 /// The directory of a shell, and those to which it may go back.
@@ -621,22 +394,4 @@ fn current(places: &mut [Option<Place>], shells: &[usize], shell: usize) -> Plac
         places[shell] = Some(place.clone());
     }
     place
-}
-
-/// Returns a path from the place where the text runs, or none if it is unknown.
-pub(super) fn joined(directory: &Directory, path: &str) -> Option<String> {
-    if path.starts_with(ANY) {
-        return None;
-    }
-    if let Some(rest) = path.strip_prefix('~') {
-        // `~name` is the home of another user.
-        return (rest.is_empty() || rest.starts_with('/')).then(|| path.to_owned());
-    }
-    if path.starts_with('/') {
-        return Some(path.to_owned());
-    }
-    match &**directory.as_ref()? {
-        "" => Some(path.to_owned()),
-        directory => Some(format!("{}/{path}", directory.trim_end_matches('/'))),
-    }
 }

@@ -2,10 +2,12 @@
 
 use super::expand::{ANY, Arg};
 use super::fit::{Fit, fit, names_program};
+use super::found::found;
 use super::glob::Match;
 use super::options::{Options, Role};
 use super::pattern::{Pattern, Side};
-use super::read::{Commands, Directory, Run, inputs, joined, one_line};
+use super::read::Commands;
+use super::run::{Directory, Run, cleaned, inputs, joined, one_line};
 use super::starts::arguments;
 use super::tables::base_name;
 
@@ -13,6 +15,9 @@ use super::tables::base_name;
 const MOST_PASSES: usize = 4;
 /// The most words of a program's arguments that are tried as programs.
 const MOST_TRIED: usize = 8;
+
+/// Stands in a text for a part that is not known: `truncate $T`.
+const SOME_NAME: &str = "x";
 
 /// The answer to a condition on a text.
 #[derive(Debug, Clone, PartialEq)]
@@ -287,8 +292,8 @@ impl Met<'_> {
         self.run.is_elsewhere(self.program)
     }
 
-    /// Returns the words behind the program, those of the files that the command reads as its input, each also behind the
-    /// directory of a `cd`, and the texts that it reads. Unknown parts are left out.
+    /// Returns the words behind the program, those of the files that the command reads as its input, each also as a path behind
+    /// the directory of a `cd`, and the texts that it reads. An unknown part is left out, and may be a name.
     pub(crate) fn texts(&self) -> impl Iterator<Item = String> {
         let in_program = self.words().iter().map(|word| (word, &self.run.directory));
         let in_shell = self
@@ -298,33 +303,25 @@ impl Met<'_> {
             .map(|word| (word, &self.run.shell_directory));
         let words = in_program.chain(in_shell).flat_map(|(word, directory)| {
             word.values.iter().flat_map(move |value| {
-                let path = joined(directory, value).filter(|path| path != value);
+                let path = joined(directory, value).map(|path| cleaned(&path));
+                let path = path.filter(|path| path != value);
                 std::iter::once(value.clone()).chain(path)
             })
         });
         let inputs = inputs(&self.commands.runs, self.run).map(|text| text.to_string());
-        words.chain(inputs).map(|text| text.replace(ANY, ""))
+        words.chain(inputs).flat_map(|text| {
+            let named = text.contains(ANY).then(|| text.replace(ANY, SOME_NAME));
+            std::iter::once(text.replace(ANY, "")).chain(named)
+        })
     }
 
     /// Returns the paths that the words behind the program may name, and those of its input. The word that may be what a pattern
-    /// wants is none.
+    /// wants is none. Those of `find` are what it finds.
     pub(crate) fn paths(&self) -> Vec<Path> {
-        let program = self.run.words[self.program].known().map_or("", base_name);
-        let options = Options::new(program, self.words());
-        let mut paths = Vec::new();
-        for (place, word, role) in options.each() {
-            if self.unknown == Some(self.program + 1 + place) && !word.is_list {
-                continue;
-            }
-            for value in &word.values {
-                if !matches!(role, Role::Option | Role::End) {
-                    paths.push(path(self.run, &self.run.directory, word, value));
-                }
-                if let Some((_, value)) = value.split_once('=') {
-                    paths.push(path(self.run, &self.run.directory, word, value));
-                }
-            }
-        }
+        let mut paths = match found(&self.run.words, self.program) {
+            Some(found) => self.paths_of(found.iter().map(|word| (word, word.text()))),
+            None => self.named_paths(),
+        };
         // An input that is not known, and a device, are no files that the command names.
         let is_named = |path: &Path| match path {
             Path::Known(path) => !path.starts_with("/dev/"),
@@ -337,6 +334,29 @@ impl Met<'_> {
             paths.extend(files.filter(is_named));
         }
         paths
+    }
+
+    fn named_paths(&self) -> Vec<Path> {
+        let program = self.run.words[self.program].known().map_or("", base_name);
+        let options = Options::new(program, self.words());
+        let mut named = Vec::new();
+        for (place, word, role) in options.each() {
+            if self.unknown == Some(self.program + 1 + place) && !word.is_list {
+                continue;
+            }
+            for value in &word.values {
+                if !matches!(role, Role::Option | Role::End) {
+                    named.push((word, value.as_str()));
+                }
+                named.extend(value.split_once('=').map(|(_, value)| (word, value)));
+            }
+        }
+        self.paths_of(named.into_iter())
+    }
+
+    fn paths_of<'w>(&self, words: impl Iterator<Item = (&'w Arg, &'w str)>) -> Vec<Path> {
+        let paths = words.map(|(word, value)| path(self.run, &self.run.directory, word, value));
+        paths.collect()
     }
 
     fn words(&self) -> &[Arg] {

@@ -142,14 +142,6 @@ pub(super) fn starts_elsewhere(program: &str) -> bool {
     )
 }
 
-/// Returns whether a program prints lines of its input, if its words name no files.
-pub(super) fn selects_lines(program: &str) -> bool {
-    matches!(
-        program,
-        "grep" | "egrep" | "fgrep" | "rg" | "sort" | "uniq" | "head" | "tail" | "tac" | "shuf"
-    )
-}
-
 /// Returns whether a program prints a word that is no option and no path, such as the name of a branch.
 pub(super) fn prints_a_name(program: &str, words: &[Arg]) -> bool {
     let is_first = |names: &[&str]| {

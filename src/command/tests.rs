@@ -427,7 +427,7 @@ fn what_find_and_xargs_give_is_limited() {
     let roots = roots.join(" ");
     let texts = [
         format!("find {roots} -exec x {} +", "{} ".repeat(2000)),
-        format!("echo {roots} | {{ {} }}", "xargs x; ".repeat(1000)),
+        format!("find {roots} | {{ {} }}", "xargs x; ".repeat(1000)),
     ];
     for text in texts {
         let commands = Commands::read(&text);

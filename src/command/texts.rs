@@ -108,6 +108,16 @@ fn texts_of_shell<'a>(program: &str, words: &'a [Arg]) -> ShellTexts<'a> {
     }
 }
 
+/// Returns whether the command is a shell that runs a script whose name is known.
+pub(super) fn runs_script(words: &[Arg]) -> bool {
+    let program = words.first().and_then(Arg::known).map(base_name);
+    program.is_some_and(is_shell) && {
+        let given = shell_texts(words, 0);
+        let script = given.arguments.first().and_then(Arg::known);
+        given.texts.is_empty() && script.is_some()
+    }
+}
+
 /// The host is an operand, and options may stand behind it, too.
 fn texts_of_ssh(words: &[Arg]) -> Vec<ShellText> {
     let valued = valued("ssh");

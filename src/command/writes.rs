@@ -3,8 +3,10 @@
 //! The names of targets are those of the words; which directory a name leads to is not looked up.
 
 use super::expand::{ANY, Arg, FILE_OF_COMMANDS};
+use super::found::found;
 use super::options::{Options, Role};
-use super::read::{Commands, Run, found_by_find};
+use super::read::Commands;
+use super::run::Run;
 use super::runs::{Path, path};
 use super::starts::{arguments, program};
 
@@ -33,6 +35,7 @@ impl Target<'_> {
 /// The words of a program that writes files.
 struct Writer<'a> {
     run: &'a Run,
+    program: usize,
     options: Options<'a>,
     targets: Vec<Target<'a>>,
 }
@@ -52,6 +55,7 @@ fn targets(run: &Run) -> Vec<Target<'_>> {
         };
         let mut writer = Writer {
             run,
+            program: *place,
             options: Options::new(program, arguments(&run.words, *place)),
             targets: Vec::new(),
         };
@@ -116,7 +120,7 @@ impl<'a> Writer<'a> {
 
     /// Adds what `find` removes.
     fn add_removed_by_find(&mut self) {
-        for word in found_by_find(&self.run.words) {
+        for word in found(&self.run.words, self.program).unwrap_or_default() {
             self.add(&word, word.text());
             // Where everything is found, the directory itself is removed.
             let root = word.text().strip_suffix("/**/*").unwrap_or(".");

@@ -6,7 +6,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::lexer;
-use super::read::{Commands, MOST, one_line};
+use super::read::{Commands, MOST};
+use super::run::one_line;
 use super::syntax::{Input, Piece, Simple, Syntax, Word, is_of_name};
 
 /// A function that returns the value of a variable that is set before the text runs.

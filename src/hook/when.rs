@@ -325,15 +325,18 @@ fn text_answers(
     answers.unwrap_or_else(Answers::unknown)
 }
 
-/// Returns a file that stands for all that `find` finds by a name that begins with a star (`find src -name '*.py'`): what it finds
-/// among others, only because that may be there, is no file that the command names.
-fn any_found(pattern: &str) -> Option<String> {
-    let name = pattern
-        .strip_prefix("**/")
-        .filter(|name| name.starts_with('*'))?;
+/// Returns the patterns that stand for all that `find` finds by a name with a star (`find src -name '*.py'`), in its directory and
+/// below it: what it finds among others, only because that may be there, is no file that the command names.
+fn among_others(pattern: &str) -> Option<[String; 2]> {
     // No file of a project has this character in its name.
     let any = "\u{2}";
-    Some(format!("{any}/{}", name.replace(['*', '?'], any)))
+    let name = pattern.strip_prefix("**/")?;
+    let name = match name.find('*')? {
+        0 => name.replace(['*', '?'], any),
+        _ => name.to_owned(),
+    };
+    let below = format!("{any}/{name}");
+    Some([name, below])
 }
 
 /// Tests what a shell command does.
@@ -405,10 +408,11 @@ fn command_answers(
                     command::Path::Unknown { ending, .. } => {
                         names(paths, &command::Path::Known(ending.clone()))
                     }
-                    command::Path::Below { directory, pattern } => match any_found(pattern) {
-                        Some(found) => {
-                            names(paths, &command::Path::Known(format!("{directory}{found}")))
-                        }
+                    command::Path::Below { directory, pattern } => match among_others(pattern) {
+                        Some(patterns) => Answers::any(patterns.map(|pattern| {
+                            let directory = directory.clone();
+                            names(paths, &command::Path::Below { directory, pattern })
+                        })),
                         None => names(paths, &target.path),
                     },
                     path => names(paths, path),
