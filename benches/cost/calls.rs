@@ -7,7 +7,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use forge_hooks::{
-    Decision, EventType, FireOptions, Hook, HookEvent, HookExecutor, HookHandle, HookOutput,
+    AppProfile, Decision, EventType, FireOptions, Hook, HookEvent, HookExecutor, HookHandle,
+    HookOutput, Hooks,
 };
 use serde_json::{Value, json};
 
@@ -104,6 +105,28 @@ pub(crate) fn unmatched(effort: Effort) -> Measured {
     let executor = executor_with(10);
     let event = HookEvent::new(EventType::UserInterrupt);
     figure(effort, || fire(&executor, &event))
+}
+
+/// Asks of one file after the other whether it decides which hooks run.
+pub(crate) fn decides(effort: Effort) -> Measured {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name);
+    std::fs::create_dir_all(path("project/src")).expect("a directory");
+    let hooks = Hooks::builder(AppProfile::default())
+        .config_home(path("config"))
+        .without_system_file()
+        .project(path("project"))
+        .load();
+    let file = path("project/src/main.rs");
+    Ok(Figure::of_blocks(|| {
+        let ask = || {
+            let start = Instant::now();
+            assert!(!hooks.decides(&file));
+            start.elapsed()
+        };
+        let mut times: Vec<_> = (0..effort.rounds(500)).map(|_| ask()).collect();
+        nanoseconds(percentile(&mut times, 50))
+    }))
 }
 
 /// Creates a hook whose answer stands in its entry.

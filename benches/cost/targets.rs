@@ -194,6 +194,7 @@ pub(crate) fn rows() -> Vec<Row> {
             |_| calls::memory_of_queued_events(),
         ),
         time("a look at a handle", 100.0, calls::look),
+        time("Hooks::decides", 1e6, calls::decides),
         time("from cancelling to the end, p99", 50e6, calls::cancelling),
         #[cfg(feature = "cli")]
         ratio(
@@ -216,8 +217,8 @@ pub(crate) fn rows() -> Vec<Row> {
         #[cfg(feature = "cli")]
         count(
             "instructions of forge-hooks fire --json with one hook",
-            2_600_000.0,
-            2_920_000.0,
+            2_900_000.0,
+            2_870_000.0,
             program::instructions_of_fire,
         ),
         #[cfg(feature = "cli")]
