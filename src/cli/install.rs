@@ -437,7 +437,10 @@ impl Settings {
                 .with_fix("correct this and repeat the command, or edit the file by hand")
         };
         if let Some(why) = read_elsewhere(agent, &home) {
-            return Err(cannot("", why));
+            let variable = agent.moved_by.0;
+            return Err(cannot("", why).with_fix(format!(
+                "unset `{variable}` and repeat the command, or add the lines to the file in that directory by hand"
+            )));
         }
         let before = read_for_saving(&path).map_err(|error| cannot("", error.to_string()))?;
         if path

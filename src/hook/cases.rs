@@ -26,6 +26,11 @@ const PASSES: &str = "passes";
 /// The most cases of an entry that are tested.
 const MOST_CASES: usize = 1000;
 
+const NO_CONDITION: &str = "the entry has no condition, and cases test only conditions: what its command decides is tested by \
+     `forge-hooks test` with a table";
+const SEVERAL_CONDITIONS: &str = "the entry has more than one condition, and a string is the value that its one condition \
+     tests: write an object with the event's data, as in {\"tool_args\": {\"command\": \"ls\"}}";
+
 /// The root of the project in which cases are tested. It is empty.
 const ROOT: &str = if cfg!(windows) {
     "C:/project"
@@ -200,11 +205,10 @@ impl Hook {
             event.data = match (pointers.next(), pointers.next()) {
                 (Some(pointer), None) => data_with(pointer, text),
                 (first, _) => {
-                    let number = first.map_or("no condition", |_| "more than one condition");
-                    let message = format!(
-                        "the entry has {number}, and a string is the value that its one condition tests: \
-                         write an object with the event's data, as in {{\"tool_args\": {{\"command\": \"ls\"}}}}"
-                    );
+                    let message = match first {
+                        None => NO_CONDITION,
+                        Some(_) => SEVERAL_CONDITIONS,
+                    };
                     return Err(HookError::key(key, message).at(case));
                 }
             };

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::arguments;
 use super::host::{Finding, Host};
-use crate::agents::BRIDGED;
 use crate::entry::{Decision, HookCommand, May};
 use crate::events::{EventSpec, LIKE_AN_EVENT, OF_ANY_EVENT, nearest, never_text};
 use crate::hook::{Condition, Hook};
@@ -25,7 +25,7 @@ pub(super) fn finding(hook: &Hook, host: &Host) -> Option<Finding> {
             .and_then(|pointer| about_pointer(pointer, &events))
             .or_else(|| of_command(hook, pointer, condition))
             .or_else(|| globs_of(condition).find_map(about_glob))
-            .or_else(|| about_argument(pointer, hook, host))?;
+            .or_else(|| arguments::finding(pointer, hook, host))?;
         Some((format!("when.{pointer}"), message, help))
     })
 }
@@ -180,24 +180,4 @@ fn about_pointer(pointer: &str, events: &[&EventSpec]) -> Option<(String, String
         untested(format!("no event of this hook has `{key}` in its data")),
         help,
     ))
-}
-
-/// Finds an agent's name of a path, under agents, whose tools have `path` here. A tool of a server keeps its names.
-fn about_argument(pointer: &str, hook: &Hook, host: &Host) -> Option<(String, String)> {
-    let name = pointer.strip_prefix("/tool_args/")?;
-    let tools = BRIDGED.iter().flat_map(|agent| agent.tools);
-    let mut pairs = tools.flat_map(|tool| tool.arguments);
-    let is_of_server = hook.pattern().as_str().contains("mcp");
-    let is_foreign = host.vocabulary.is_of_agents()
-        && !is_of_server
-        && pairs.any(|(theirs, ours)| *theirs == name && *ours == "path");
-    is_foreign.then(|| {
-        (
-            format!(
-                "`{}` is an agent's name, which no event has",
-                shortened(name)
-            ),
-            "here the path is in `/tool_args/path`".to_owned(),
-        )
-    })
 }

@@ -6,6 +6,7 @@
 
 mod agent;
 mod agent_names;
+mod arguments;
 mod conditions;
 mod entry;
 mod host;

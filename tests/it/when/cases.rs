@@ -120,9 +120,13 @@ fn cases_that_fail_are_errors_at_their_line() {
 #[test]
 fn a_text_needs_one_condition() {
     let two = json!({"/tool_args/a": "x", "/tool_args/b": "y"});
-    for (when, words) in [
-        (json!({}), "no condition"),
-        (two, "more than one condition"),
+    for (when, words, fix) in [
+        (json!({}), "no condition", "`forge-hooks test` with a table"),
+        (
+            two,
+            "more than one condition",
+            "write an object with the event's data",
+        ),
     ] {
         let entry = json!({"event": "tool:pre_execute:x", "when": when, "answer": {"decision": "block"},
             "cases": {"matches": ["x"]}});
@@ -130,7 +134,7 @@ fn a_text_needs_one_condition() {
         assert_eq!(problems.len(), 1, "{problems:?}");
         let expected = format!("hooks[0].cases.matches[0]: the entry has {words}, and");
         assert!(problems[0].contains(&expected), "{problems:?}");
-        assert!(problems[0].contains("write an object with the event's data"));
+        assert!(problems[0].contains(fix), "{problems:?}");
     }
 }
 
