@@ -52,7 +52,6 @@ pub(crate) use qwen::QWEN;
 pub(crate) use reading::EventError;
 #[cfg(feature = "cli")]
 pub(crate) use row::APPLY_PATCH;
-#[cfg(feature = "cli")]
 pub(crate) use tool::Tool;
 
 /// The agents whose hooks hosts run.

@@ -11,10 +11,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::agents::Agent;
+use crate::command::is_shell;
 use crate::files::{self, NewFile, PathRule, append};
 use crate::json;
 use crate::named::of_text;
-use crate::process::{Lived, lineage};
+use crate::process::{Lived, lineage, name_of};
 
 /// The directory of what this program keeps, below the user's home.
 const STATE: &str = ".local/state/forge-hooks";
@@ -29,9 +30,6 @@ const NO_PROJECT: &str = "no project: ";
 
 /// The directory of how sessions began, by the processes that began them.
 const BY_PROCESS: &str = "processes";
-
-/// The processes above this one that are noted when a session begins: the agent, and shells below it.
-const MOST_ABOVE: usize = 4;
 
 /// The beginning of the names of files with a count, whose length it is.
 const STOPS: &str = "stops-";
@@ -126,12 +124,19 @@ fn read(path: &Path) -> Result<Option<Beginning>, String> {
     }
 }
 
-/// Returns names for the processes above this one, the nearest first. None where the system does not tell.
-fn above() -> Vec<String> {
-    let lineage = lineage().unwrap_or_default().into_iter().skip(1);
-    lineage
-        .map(|Lived { id, start }| format!("{id}-{start}"))
-        .collect()
+/// Returns the processes above this one, the nearest first. None where the system does not tell.
+fn above() -> impl Iterator<Item = Lived> {
+    lineage().unwrap_or_default().into_iter().skip(1)
+}
+
+/// Returns the name of the file of how the session began that a process has begun.
+fn file_of(Lived { id, start }: Lived) -> String {
+    format!("{id}-{start}")
+}
+
+/// Returns the process of the agent: the nearest one above this one that is no shell.
+fn agent_above() -> Option<Lived> {
+    above().find(|process| !name_of(*process).is_some_and(|name| is_shell(&name)))
 }
 
 fn not_kept(path: &Path, error: &io::Error) -> String {
@@ -176,16 +181,17 @@ impl Session {
         kept.map_err(|error| not_kept(&self.directory.join(BEGINNING), &error))
     }
 
-    /// Notes that the processes above this one have begun the session: a subagent may have a session of its own.
-    pub(super) fn note_processes(home: &Path, beginning: &Beginning) {
+    /// Notes that the agent's process has begun the session: a subagent may have a session of its own. What is above the agent,
+    /// such as the user's shell, starts other sessions.
+    pub(super) fn note_process(home: &Path, beginning: &Beginning) {
         let directory = state(home).join(BY_PROCESS);
         let Ok(text) = beginning.text() else { return };
         if files::create_private(&directory).is_err() {
             return;
         }
         let _ = files::remove_old(&directory, LONGEST, MOST_OLD);
-        for process in above().into_iter().take(MOST_ABOVE) {
-            let _ = files::replace(&directory.join(process), &text, NewFile::Private);
+        if let Some(process) = agent_above() {
+            let _ = files::replace(&directory.join(file_of(process)), &text, NewFile::Private);
         }
     }
 
@@ -199,7 +205,7 @@ impl Session {
             return Ok(None);
         }
         for process in above() {
-            if let Some(beginning) = read(&directory.join(process))? {
+            if let Some(beginning) = read(&directory.join(file_of(process)))? {
                 return Ok(Some(beginning));
             }
         }
@@ -299,9 +305,9 @@ mod tests {
             },
             files: Vec::new(),
         };
-        Session::note_processes(home.path(), &began_in("/far"));
-        if let Some(nearest) = above().first() {
-            let file = state(home.path()).join(BY_PROCESS).join(nearest);
+        Session::note_process(home.path(), &began_in("/far"));
+        if let Some(nearest) = above().next() {
+            let file = state(home.path()).join(BY_PROCESS).join(file_of(nearest));
             fs::write(file, "/near").unwrap();
             let nearest = Session::beginning_above(home.path()).unwrap();
             assert_eq!(nearest, Some(began_in("/near")));

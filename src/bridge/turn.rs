@@ -115,7 +115,7 @@ impl<'a> Turn<'a> {
         }
         let mut gone = None;
         if starts_agent(&event) {
-            Session::note_processes(&registered.home, &now);
+            Session::note_process(&registered.home, &now);
         } else {
             let files = begun.into_iter().flat_map(|begun| begun.files);
             gone = files.into_iter().find(|file| !now.files.contains(file));

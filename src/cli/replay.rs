@@ -9,15 +9,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::cli::args::Replay;
 use crate::cli::confirm::is_confirmed;
 use crate::cli::entries::{headline, title};
 use crate::cli::trace::{Record, Recorded, read_events};
 use crate::cli::{CommandError, Context, Done, Exit, Style, Terminal, counted, first_of};
-use crate::events::HostContext;
+use crate::events::{HostContext, OF_ANY_EVENT};
+use crate::json;
 use crate::trace::{ASK, CONTEXT, Decided, KEEPS_GOING, UPDATES};
 use crate::{
     FireOptions, Hook, HookEvent, HookExecutor, HookResult, Hooks, Outcome, Redactor, Sandbox,
@@ -461,16 +462,23 @@ impl fmt::Display for ReplayOutput {
     }
 }
 
+/// Returns the data of an event without what each event of an agent has.
+fn own_data(data: &RawValue) -> String {
+    let mut own: Map<String, Value> = json::read(data.get()).unwrap_or_default();
+    own.retain(|key, _| !OF_ANY_EVENT.contains(&key.as_str()));
+    Value::Object(own).to_string()
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Place { line, event, tool } = &self.place;
         let title = format!("{event} {}", tool.as_deref().unwrap_or_default());
         let title = Style::STRONG.of(title.trim_end());
         writeln!(f, "line {line}: {title}")?;
-        let data = self.data.get();
+        let data = own_data(&self.data);
         let data = match data.char_indices().nth(MOST_DATA) {
             Some((end, _)) => format!("{}…", &data[..end]),
-            None => data.to_owned(),
+            None => data,
         };
         writeln!(f, "    event:  {}", Style::DIM.of(&data))?;
         writeln!(f, "    before: {}", self.before)?;

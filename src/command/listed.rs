@@ -25,44 +25,58 @@ pub(super) struct Given {
 
 /// Returns the words that a program in a command gives to another one.
 pub(super) fn given(run: &Run, runs: &[Run]) -> Option<Given> {
-    run.programs().find_map(|(place, program, own)| {
-        let mut given = Given {
-            words: Vec::new(),
-            mark: MARK.to_owned(),
-            is_behind: false,
-        };
-        match program {
-            "find" => given.words = found(&run.words, place)?,
-            "fd" | "fdfind" => {
-                given.words = found(&run.words, place)?;
-                let starts = run.starts.places.iter().any(|start| *start > place);
-                given.is_behind = starts && !given.is_marked(&run.words);
-            }
-            "xargs" => {
-                let options = Options::new(program, own);
-                let mark = options.values_of(&["-I"]).pop().map(|(_, mark)| mark);
-                given.is_behind = mark.is_none();
-                given.mark = mark.filter(|mark| !mark.is_empty()).unwrap_or(given.mark);
-                let is_split_otherwise = !options.values_of(&["-d", "--delimiter"]).is_empty();
-                let has_file = !options.values_of(&["-a", "--arg-file"]).is_empty();
-                let mut read = Read::new(run, !given.is_behind);
-                read.is_whole &= !is_split_otherwise && !has_file;
-                given.words = read.words(runs);
-            }
-            "parallel" => match run.words.iter().position(|word| word.text() == HERE) {
-                Some(here) => given.words = run.words[here + 1..].to_vec(),
-                None => {
-                    given.is_behind = !given.is_marked(&run.words);
-                    given.words = Read::new(run, true).words(runs);
-                }
-            },
-            _ => return None,
-        }
-        Some(given)
-    })
+    run.programs()
+        .find_map(|(place, program, own)| match program {
+            "find" | "fd" | "fdfind" => Given::of_search(run, place),
+            "xargs" => Some(Given::of_xargs(own, run, runs)),
+            "parallel" => Some(Given::of_parallel(run, runs)),
+            _ => None,
+        })
 }
 
 impl Given {
+    fn at_marks(words: Vec<Arg>) -> Self {
+        Self {
+            words,
+            mark: MARK.to_owned(),
+            is_behind: false,
+        }
+    }
+
+    fn of_search(run: &Run, place: usize) -> Option<Self> {
+        let mut given = Self::at_marks(found(&run.words, place)?);
+        let starts = run.starts.places.iter().any(|start| *start > place);
+        let is_find = program(&run.words, place) == Some("find");
+        given.is_behind = !is_find && starts && !given.is_marked(&run.words);
+        Some(given)
+    }
+
+    fn of_xargs(own: &[Arg], run: &Run, runs: &[Run]) -> Self {
+        let options = Options::new("xargs", own);
+        let mark = options.values_of(&["-I"]).pop().map(|(_, mark)| mark);
+        let mut read = Read::new(run, mark.is_some());
+        // Other words than those between blanks, and those of a file, are not known.
+        let others = ["-d", "--delimiter", "-a", "--arg-file"];
+        read.is_whole &= options.values_of(&others).is_empty();
+        let given = Self::at_marks(read.words(runs));
+        Self {
+            is_behind: mark.is_none(),
+            mark: mark.filter(|mark| !mark.is_empty()).unwrap_or(given.mark),
+            words: given.words,
+        }
+    }
+
+    fn of_parallel(run: &Run, runs: &[Run]) -> Self {
+        let here = run.words.iter().position(|word| word.text() == HERE);
+        let words = match here {
+            Some(here) => run.words[here + 1..].to_vec(),
+            None => Read::new(run, true).words(runs),
+        };
+        let mut given = Self::at_marks(words);
+        given.is_behind = here.is_none() && !given.is_marked(&run.words);
+        given
+    }
+
     fn is_marked(&self, words: &[Arg]) -> bool {
         words.iter().any(|word| word.text().contains(&self.mark))
     }
@@ -178,7 +192,8 @@ impl<'a> Read<'a> {
         }
         let program = program(&feeder.words, 0);
         if program.is_some_and(|program| reads_input(program, &feeder.words[1..])) {
-            self.is_whole &= feeder.reads.is_empty();
+            let reads_something = !(feeder.inputs.is_empty() && feeder.fed_by.is_empty());
+            self.is_whole &= feeder.reads.is_empty() && reads_something;
             for text in &feeder.inputs {
                 self.add_text(text);
             }

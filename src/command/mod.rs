@@ -46,6 +46,8 @@ pub(crate) use pattern::Pattern;
 pub(crate) use read::Commands;
 pub(crate) use runs::{Answer, Met, Path};
 pub(crate) use syntax::Join;
+#[cfg(feature = "cli")]
+pub(crate) use tables::is_shell;
 pub(crate) use written::{UNKNOWN, Value, Written};
 
 #[cfg(test)]

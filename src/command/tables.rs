@@ -32,7 +32,7 @@ fn is_executable(extension: &str) -> bool {
         .any(|known| extension.eq_ignore_ascii_case(known))
 }
 
-pub(super) fn is_shell(program: &str) -> bool {
+pub(crate) fn is_shell(program: &str) -> bool {
     matches!(
         program,
         "sh" | "bash" | "dash" | "zsh" | "ksh" | "ash" | "fish" | "mksh" | "rbash"

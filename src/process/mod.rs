@@ -29,14 +29,14 @@ pub(crate) use capture::Captured;
 pub(crate) use confinement::{Confinement, Place, Reach, Refused};
 pub(crate) use environment::{Environment, Inherited, last_value, program_directories};
 pub(crate) use start::{StartError, StartErrorKind, directory_problem};
-#[cfg(all(unix, feature = "cli"))]
-pub(crate) use unix::lineage;
 #[cfg(all(test, unix))]
 pub(crate) use unix::process_is_gone;
 #[cfg(unix)]
 pub(crate) use unix::{
     Broken, Exchange, Resident, check_place, program_of, sandbox_support, start_resident,
 };
+#[cfg(all(unix, feature = "cli"))]
+pub(crate) use unix::{lineage, name_of};
 #[cfg(windows)]
 pub(crate) use windows::{check_place, command_interpreter, sandbox_support};
 
@@ -50,6 +50,11 @@ pub(crate) struct Lived {
 /// The processes above this one are not known.
 #[cfg(all(windows, feature = "cli"))]
 pub(crate) fn lineage() -> Option<Vec<Lived>> {
+    None
+}
+
+#[cfg(all(windows, feature = "cli"))]
+pub(crate) fn name_of(_process: Lived) -> Option<String> {
     None
 }
 

@@ -62,7 +62,7 @@ pub(crate) use self::confined::{check_place, support as sandbox_support};
 pub(crate) use self::program::program_of;
 pub(crate) use self::resident::{Broken, Exchange, Resident};
 #[cfg(feature = "cli")]
-pub(crate) use self::tree::lineage;
+pub(crate) use self::tree::{lineage, name_of};
 
 pub(super) fn run(spec: &Spec<'_>, started: Instant) -> Result<Finished, StartError> {
     direct::start(spec, |command| {

@@ -90,6 +90,13 @@ pub(crate) fn lineage() -> Option<Vec<Lived>> {
     Some(lineage)
 }
 
+/// Returns the name of a process: the first 15 bytes of the name of its program.
+#[cfg(feature = "cli")]
+pub(crate) fn name_of(process: Lived) -> Option<String> {
+    let name = std::fs::read_to_string(format!("/proc/{}/comm", process.id)).ok()?;
+    Some(name.trim_end().to_owned())
+}
+
 /// Returns whether certainly no process of the group is alive. The leader, which has ended and is not reaped yet, does not
 /// count.
 pub(super) fn group_is_gone(leader: Pid) -> bool {

@@ -33,3 +33,8 @@ pub(super) fn group_is_stopped(_leader: Pid) -> bool {
 pub(crate) fn lineage() -> Option<Vec<Lived>> {
     None
 }
+
+#[cfg(feature = "cli")]
+pub(crate) fn name_of(_process: Lived) -> Option<String> {
+    None
+}

@@ -2,6 +2,7 @@
 //! model can write decides nothing.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -251,6 +252,32 @@ fn a_subagent_with_its_own_session_misses_the_hooks_of_its_agent() {
             "{answer}"
         );
     }
+}
+
+/// An agent may start hooks at a prompt before those at the start of the session have ended, and be started by the same shell as
+/// another one before.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_session_has_no_hooks_of_an_earlier_one() {
+    let user = User::new();
+    user.has_hooks(&json!([{"event": "tool:pre_execute:bash", "command": "exit 0"}]));
+    // `timeout` is the agent. It goes on, so its process is above that of the program.
+    let fired = |event: &str, fields: &Value| {
+        let mut agent = Command::new("timeout");
+        let registered = user.registered("grok", event);
+        user.set(&mut agent);
+        agent.arg("60").arg(registered.get_program());
+        agent
+            .args(registered.get_args())
+            .current_dir(user.project());
+        user.feed(agent, &fields.to_string())
+    };
+    let start = json!({"hook_event_name": "SessionStart", "session_id": "one", "source": "new", "cwd": user.project()});
+    assert_eq!(fired("SessionStart", &start).status, 0);
+    fs::remove_file(user.path("config/forge-hooks/hooks.json")).unwrap();
+    let prompt = json!({"hook_event_name": "UserPromptSubmit", "session_id": "two", "prompt": "hi", "cwd": user.project()});
+    let answer = fired("UserPromptSubmit", &prompt);
+    assert!(!format!("{answer:?}").contains("had hooks"), "{answer:?}");
 }
 
 #[test]
