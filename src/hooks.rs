@@ -591,8 +591,8 @@ impl Hooks {
     /// does not matter. A path counts too if it is not known where it leads: if it is longer than 4,096 bytes, has a NUL,
     /// leads back (`..`) out of a directory that does not exist, or passes through one that the host may not read.
     ///
-    /// It reads the file system at each call, since links and scripts may change: this takes about half a millisecond, and
-    /// 20 microseconds more for each hook. What is true now may be false when the tool writes.
+    /// It reads the file system at each call, since links and scripts may change: this takes two to three
+    /// milliseconds, and 20 microseconds more for each hook. What is true now may be false when the tool writes.
     ///
     /// A shell command reaches these files without any argument that is a path. Against that, only a sandbox for the
     /// tool itself helps, or files that belong to another user, such as the administrator's.

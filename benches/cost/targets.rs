@@ -194,7 +194,7 @@ pub(crate) fn rows() -> Vec<Row> {
             |_| calls::memory_of_queued_events(),
         ),
         time("a look at a handle", 100.0, calls::look),
-        time("Hooks::decides", 1e6, calls::decides),
+        time("Hooks::decides", 4e6, calls::decides),
         time("from cancelling to the end, p99", 50e6, calls::cancelling),
         #[cfg(feature = "cli")]
         ratio(
