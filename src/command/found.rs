@@ -9,32 +9,11 @@ use super::starts::{arguments, program};
 const ANY_NAME: &str = "*";
 
 /// The tests of `find` that leave out most files, besides names.
-const NARROWS: [&str; 24] = [
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-iwholename",
-    "-regex",
-    "-iregex",
-    "-empty",
-    "-size",
-    "-xtype",
-    "-inum",
-    "-links",
-    "-samefile",
-    "-user",
-    "-group",
-    "-uid",
-    "-gid",
-    "-perm",
-    "-newer",
-    "-newermt",
-    "-mtime",
-    "-mmin",
-    "-atime",
-    "-ctime",
-    "-cmin",
-];
+const NARROWS: &str = "-path -ipath -wholename -iwholename -regex -iregex -empty -size -xtype -inum -links -samefile -user \
+     -group -uid -gid -perm -newer -newermt -mtime -mmin -atime -ctime -cmin";
+
+/// The actions of `find` and `fd` besides printing a path.
+const ACTIONS: &str = "-printf -fprintf -ls -exec -execdir -x -X --exec --exec-batch";
 
 /// Returns the patterns of the files that the program at a place finds; none if it finds no files.
 pub(super) fn found(words: &[Arg], at: usize) -> Option<Vec<Arg>> {
@@ -47,18 +26,11 @@ pub(super) fn found(words: &[Arg], at: usize) -> Option<Vec<Arg>> {
 
 /// Returns whether `find` prints something else than what it finds.
 pub(super) fn prints_otherwise(words: &[Arg]) -> bool {
-    let prints = [
-        "-printf",
-        "-fprintf",
-        "-ls",
-        "-exec",
-        "-execdir",
-        "-x",
-        "-X",
-        "--exec",
-        "--exec-batch",
-    ];
-    words.iter().any(|word| prints.contains(&word.text()))
+    words.iter().any(|word| is_one_of(ACTIONS, word.text()))
+}
+
+fn is_one_of(names: &str, text: &str) -> bool {
+    names.split(' ').any(|name| name == text)
 }
 
 /// Leaves out most of the files of patterns that stand for everything.
@@ -74,6 +46,10 @@ fn found_by_find(words: &[Arg]) -> Vec<Arg> {
     let is_root = |word: &&Arg| !word.is_option() && !matches!(word.text(), "(" | "!");
     let roots = words.iter().take_while(is_root).map(Arg::text).collect();
     let alternatives = words.split(|word| matches!(word.text(), "-o" | "-or" | ","));
+    // `-path ./keep -prune -o -print`: beside an action, the one without says only what is not searched.
+    let is_pruned =
+        |words: &&[Arg]| words.iter().any(|word| word.text() == "-prune") && !acts(words);
+    let alternatives = alternatives.filter(|part| !(is_pruned(part) && acts(words)));
     let mut names: Vec<_> = alternatives.flat_map(names_of_find).collect();
     if names.contains(&ANY_NAME) {
         names = vec![ANY_NAME];
@@ -81,16 +57,16 @@ fn found_by_find(words: &[Arg]) -> Vec<Arg> {
     below(roots, &names)
 }
 
+/// Returns whether an alternative of `find` does something with what it finds.
+fn acts(words: &[Arg]) -> bool {
+    let acts = |text: &str| {
+        is_one_of(ACTIONS, text) || is_one_of("-ok -okdir -delete -print -print0", text)
+    };
+    words.iter().any(|word| acts(word.text()))
+}
+
 /// Returns the names for which an alternative of `find` looks. A test that is negated leaves out little.
 fn names_of_find(words: &[Arg]) -> Vec<&str> {
-    let has = |names: &[&str]| words.iter().any(|word| names.contains(&word.text()));
-    // Without an action of its own, it only says what is not searched.
-    let acts = [
-        "-exec", "-execdir", "-ok", "-okdir", "-delete", "-print", "-print0",
-    ];
-    if has(&["-prune"]) && !has(&acts) {
-        return Vec::new();
-    }
     let is_negated = |place: usize| {
         let before = place.checked_sub(1).and_then(|place| words.get(place));
         before.is_some_and(|word| matches!(word.text(), "!" | "-not"))
@@ -109,7 +85,7 @@ fn names_of_find(words: &[Arg]) -> Vec<&str> {
     if !names.is_empty() {
         return names;
     }
-    let is_narrow = tests.iter().any(|(test, _)| NARROWS.contains(test));
+    let is_narrow = tests.iter().any(|(test, _)| is_one_of(NARROWS, test));
     vec![if is_narrow { A_NAME } else { ANY_NAME }]
 }
 
