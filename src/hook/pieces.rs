@@ -60,7 +60,12 @@ impl Pieces {
             pieces.unknown.get_or_insert_with(|| name.to_owned());
         }
         let home = of_entry("HOME");
-        for words in &written.commands {
+        let mut commands = written.commands;
+        if cfg!(windows) {
+            // There `\` is no sign of the shell, and stands between directories.
+            commands.extend(Written::read(&text.replace('\\', "/"), &of_entry).commands);
+        }
+        for words in &commands {
             pieces.add_command(words, home.as_deref());
         }
         for value in hook.env().values() {

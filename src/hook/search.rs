@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::meeting::STAR_OF_NAME;
 use crate::events::HookEvent;
 use crate::globs::with_slashes;
-use crate::paths::{System, Unknown};
+use crate::paths::{System, Unknown, begins_at_root};
 
 /// The tools of which a path is one file. A directory of any other tool stands for what is below it, since that tool may read,
 /// move or remove all of it.
@@ -138,7 +138,7 @@ impl<'e> Search<'e> {
         let (beginning, rest) = glob.split_at(end);
         match beginning {
             "" => PathArgument::found(path, rest),
-            _ if beginning.starts_with(['/', '~']) => {
+            _ if beginning.starts_with('~') || begins_at_root(beginning, System::NATIVE) => {
                 PathArgument::found(beginning.to_owned(), rest)
             }
             _ => PathArgument::found(format!("{path}/{beginning}"), rest),

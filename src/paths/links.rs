@@ -63,6 +63,8 @@ pub(super) struct Walk {
     pub(super) existing: PathBuf,
     /// True if that is a directory.
     is_directory: bool,
+    /// True if that is the whole path.
+    is_whole: bool,
 }
 
 /// The kind of file at a path.
@@ -75,10 +77,10 @@ pub(crate) enum Kind {
 
 impl Walk {
     pub(super) fn kind(&self) -> Kind {
-        match self.paths.last() {
-            Some(last) if *last != self.existing => Kind::Nothing,
-            _ if self.is_directory => Kind::Directory,
-            _ => Kind::File,
+        match (self.is_whole, self.is_directory) {
+            (false, _) => Kind::Nothing,
+            (true, true) => Kind::Directory,
+            (true, false) => Kind::File,
         }
     }
 }
@@ -110,6 +112,7 @@ pub(super) fn followed(start: &Path, path: &Path, lookups: &Lookups) -> Result<W
             break;
         }
     }
+    walk.walk.is_whole = walk.done == walk.walk.existing;
     walk.walk.paths.push(long_names(walk.done));
     Ok(walk.walk)
 }
