@@ -9,8 +9,8 @@ use super::starts::{arguments, program};
 const ANY_NAME: &str = "*";
 
 /// The tests of `find` that leave out most files, besides names.
-const NARROWS: &str = "-path -ipath -wholename -iwholename -regex -iregex -empty -size -xtype -inum -links -samefile -user \
-     -group -uid -gid -perm -newer -newermt -mtime -mmin -atime -ctime -cmin";
+const NARROWS: &str = "-path -ipath -wholename -iwholename -regex -iregex -empty -size -xtype -inum -samefile -newer \
+     -newermt -mtime -mmin -atime -ctime -cmin";
 
 /// The actions of `find` and `fd` besides printing a path.
 const ACTIONS: &str = "-printf -fprintf -ls -exec -execdir -x -X --exec --exec-batch";

@@ -115,7 +115,7 @@ impl Given {
     }
 }
 
-/// What a command reads as words.
+/// The words that a command reads.
 struct Read<'a> {
     run: &'a Run,
     words: Vec<Arg>,

@@ -50,15 +50,15 @@ fn misspelled(name: &str) -> Option<(String, String)> {
     let known: BTreeSet<_> = ours
         .chain([COMMAND, "path", "content", "url", "pattern"])
         .collect();
-    let meant = nearest(name, known.iter().copied(), LIKE_AN_EVENT)?;
-    let is_typo = meant != name && !tools().any(|tool| tool.needs.contains(&name));
+    let similar = nearest(name, known.iter().copied(), LIKE_AN_EVENT)?;
+    let is_typo = similar != name && !tools().any(|tool| tool.needs.contains(&name));
     is_typo.then(|| {
         (
             format!(
                 "no tool of an agent has `{}`, so the condition cannot be tested",
                 shortened(name)
             ),
-            format!("did you mean `/tool_args/{meant}`?"),
+            format!("did you mean `/tool_args/{similar}`?"),
         )
     })
 }

@@ -40,7 +40,7 @@ fn the_same_hooks_decide_the_same() {
 
 #[test]
 fn a_changed_guard_shows_exactly_its_differences() {
-    // What each event of an agent has tells nothing about the difference.
+    // The id of an agent is in each of its events, and tells nothing about the difference.
     let of_agent = [&LS[..], &["--data", "agent_id=a1"]].concat();
     let user = recorded(GUARD, &[&SUDO, &of_agent, &SUDO]);
     user.write(
